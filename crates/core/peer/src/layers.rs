@@ -22,16 +22,16 @@ pub type LayerError = Box<dyn Error + Send + Sync>;
 /// A call that can pass through layers.
 pub trait LayeredCall: Send + Sized + 'static {
     /// The successful response.
-    type Answer: Send + 'static;
+    type Response: Send + 'static;
     /// The error of the call.
     type Error: Into<LayerError> + Send + 'static;
     /// The part of a call that its error keeps.
     type ErrorContext: Send + 'static;
     /// The future of the call below a layer.
-    type Future: Future<Output = Result<Self::Answer, Self::Error>> + Send + 'static;
+    type Future: Future<Output = Result<Self::Response, Self::Error>> + Send + 'static;
 
     /// Makes the future of a call that a layer handles.
-    fn boxed(answer: BoxFuture<'static, Result<Self::Answer, Self::Error>>) -> Self::Future;
+    fn boxed(response: BoxFuture<'static, Result<Self::Response, Self::Error>>) -> Self::Future;
 
     /// Returns the part of this call that [`error_of_layer`](Self::error_of_layer) needs.
     fn error_context(&self) -> Self::ErrorContext;
@@ -57,7 +57,7 @@ impl<C, L> CallLayer<C> for L
 where
     C: LayeredCall,
     L: Layer<Next<C>> + Send + Sync + 'static,
-    L::Service: Service<C, Response = C::Answer, Error: Into<LayerError>, Future: Send>
+    L::Service: Service<C, Response = C::Response, Error: Into<LayerError>, Future: Send>
         + Clone
         + Send
         + Sync
@@ -87,7 +87,7 @@ impl<C: LayeredCall> Next<C> {
 }
 
 impl<C: LayeredCall> Service<C> for Next<C> {
-    type Response = C::Answer;
+    type Response = C::Response;
     type Error = C::Error;
     type Future = C::Future;
 
@@ -131,7 +131,7 @@ struct Layered<S>(S);
 impl<C, S> StartCall<C> for Layered<S>
 where
     C: LayeredCall,
-    S: Service<C, Response = C::Answer, Error: Into<LayerError>, Future: Send>
+    S: Service<C, Response = C::Response, Error: Into<LayerError>, Future: Send>
         + Clone
         + Send
         + Sync
@@ -237,9 +237,9 @@ impl<C, F, O> Service<C> for FromFnService<C, F>
 where
     C: LayeredCall,
     F: Fn(C, Next<C>) -> O,
-    O: Future<Output = Result<C::Answer, C::Error>>,
+    O: Future<Output = Result<C::Response, C::Error>>,
 {
-    type Response = C::Answer;
+    type Response = C::Response;
     type Error = C::Error;
     type Future = O;
 

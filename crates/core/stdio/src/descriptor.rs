@@ -9,7 +9,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 #[cfg(target_os = "linux")]
-use crate::io_mode::Choice;
+use crate::io_mode::DescriptorMode;
 use crate::io_mode::IoMode;
 use crate::runtime::require_runtime;
 
@@ -31,9 +31,9 @@ pub(crate) struct Descriptor {
 #[derive(Debug)]
 enum Registration {
     /// No call would have blocked yet. A file, or a stdout whose reader keeps up, stays in this state.
-    Fresh(OwnedFd),
+    Unregistered(OwnedFd),
     /// The runtime reports when the next call will not block.
-    Watched(AsyncFd<OwnedFd>),
+    Registered(AsyncFd<OwnedFd>),
     Closed,
 }
 
@@ -41,8 +41,8 @@ impl Descriptor {
     /// A descriptor whose file description may be shared: its flags stay as they are.
     #[cfg(target_os = "linux")]
     pub(crate) fn shared(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
-        let Choice { fd, mode, short_is_last } = Choice::of(fd, direction)?;
-        Ok(Self { registration: Registration::Fresh(fd), direction, mode, short_is_last, calls: 0 })
+        let DescriptorMode { fd, mode, short_is_last } = DescriptorMode::of(fd, direction)?;
+        Ok(Self { registration: Registration::Unregistered(fd), direction, mode, short_is_last, calls: 0 })
     }
 
     /// Our end of a pipe that we made ourselves.
@@ -55,7 +55,7 @@ impl Descriptor {
             let flags = rustix::fs::fcntl_getfl(&fd)? | rustix::fs::OFlags::NONBLOCK;
             rustix::fs::fcntl_setfl(&fd, flags)?;
             Ok(Self {
-                registration: Registration::Fresh(fd),
+                registration: Registration::Unregistered(fd),
                 direction,
                 mode: IoMode::Nonblocking,
                 short_is_last: false,
@@ -77,8 +77,8 @@ impl Descriptor {
     #[cfg(feature = "process")]
     pub(crate) fn try_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let fd = match &self.registration {
-            Registration::Fresh(fd) => fd.as_fd(),
-            Registration::Watched(fd) => fd.get_ref().as_fd(),
+            Registration::Unregistered(fd) => fd.as_fd(),
+            Registration::Registered(fd) => fd.get_ref().as_fd(),
             Registration::Closed => return Err(io::ErrorKind::BrokenPipe.into()),
         };
         self.mode.read(fd, buffer)
@@ -105,8 +105,8 @@ impl Descriptor {
         while self.calls < MAX_CALLS {
             self.calls += 1;
             let (result, ready) = match &self.registration {
-                Registration::Fresh(fd) => (call(self.mode, fd.as_fd()), None),
-                Registration::Watched(fd) => {
+                Registration::Unregistered(fd) => (call(self.mode, fd.as_fd()), None),
+                Registration::Registered(fd) => {
                     let ready = match self.direction {
                         Direction::In => fd.poll_read_ready(cx),
                         Direction::Out => fd.poll_write_ready(cx),
@@ -153,14 +153,15 @@ impl Descriptor {
     /// Registers the descriptor with the runtime, when a call would block for the first time.
     fn watch(&mut self) -> io::Result<()> {
         require_runtime()?;
-        let Registration::Fresh(fd) = std::mem::replace(&mut self.registration, Registration::Closed) else {
+        let Registration::Unregistered(fd) = std::mem::replace(&mut self.registration, Registration::Closed)
+        else {
             return Ok(());
         };
         let interest = match self.direction {
             Direction::In => Interest::READABLE,
             Direction::Out => Interest::WRITABLE,
         };
-        self.registration = Registration::Watched(register(fd, interest)?);
+        self.registration = Registration::Registered(register(fd, interest)?);
         Ok(())
     }
 }

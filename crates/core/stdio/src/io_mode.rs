@@ -29,14 +29,14 @@ pub(crate) enum IoMode {
 }
 
 /// A descriptor and its mode.
-pub(crate) struct Choice {
+pub(crate) struct DescriptorMode {
     pub(crate) fd: OwnedFd,
     pub(crate) mode: IoMode,
     /// Whether a call that moves fewer bytes than it could has emptied or filled it.
     pub(crate) short_is_last: bool,
 }
 
-impl Choice {
+impl DescriptorMode {
     /// Chooses by the type of the file behind `fd`.
     pub(crate) fn of(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);

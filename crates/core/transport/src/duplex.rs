@@ -44,11 +44,11 @@ pub struct Duplex {
 #[derive(Debug)]
 struct Pipe {
     capacity: usize,
-    state: Mutex<State>,
+    state: Mutex<PipeState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PipeState {
     packets: VecDeque<Packet>,
     /// The sender has closed its end.
     ended: bool,
@@ -64,7 +64,7 @@ impl Pipe {
     }
 
     /// Under the lock, the only code from outside this crate is the clone of a waker. A panic in it leaves the state consistent.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PipeState> {
         self.state.lock()
     }
 
@@ -86,7 +86,7 @@ impl Pipe {
     }
 }
 
-impl State {
+impl PipeState {
     fn open(&self) -> Result<(), TransportError> {
         if self.ended || self.abandoned {
             return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());

@@ -21,7 +21,7 @@ use futures::{FutureExt, StreamExt};
 
 use crate::error::Closed;
 use crate::event_loop::timer::Timer;
-use crate::handler::future::{Answer, HandlerFuture};
+use crate::handler::future::{HandlerFuture, RequestOutcome};
 use crate::handler::{Handler, RequestContext};
 use crate::panics::guarded;
 use crate::port::{Input, Port};
@@ -246,7 +246,7 @@ where
         cx: &mut Context<'_>,
         event: Event,
         source: Option<&Arc<dyn MessageSource>>,
-    ) -> Option<Answer> {
+    ) -> Option<RequestOutcome> {
         match event {
             Event::Request { incoming, request, in_batch } => {
                 return self.start_handler(cx, incoming, request, in_batch, source);
@@ -273,7 +273,7 @@ where
         request: Request,
         in_batch: bool,
         source: Option<&Arc<dyn MessageSource>>,
-    ) -> Option<Answer> {
+    ) -> Option<RequestOutcome> {
         if self.is_shutting_down {
             let closing = ErrorObject::new(code::INTERNAL_ERROR, "the server is shutting down");
             return Some((incoming, Err(closing)));

@@ -13,7 +13,7 @@ use crate::observe::CallObserver;
 use crate::observe::open_call::in_scope;
 
 /// The outcome of a request, and the request that it answers.
-pub(crate) type Answer = (IncomingId, Result<RawJson, ErrorObject>);
+pub(crate) type RequestOutcome = (IncomingId, Result<RawJson, ErrorObject>);
 
 /// The future of a handler for one request. A panic in it fails this request only; the panic hook has reported it.
 pub(crate) struct HandlerFuture<C> {
@@ -42,7 +42,7 @@ impl<C> HandlerFuture<C> {
 
 impl<C: Future<Output = Result<RawJson, ErrorObject>>> Future for HandlerFuture<C> {
     /// The response, and the size of the request's params in bytes.
-    type Output = (Answer, usize);
+    type Output = (RequestOutcome, usize);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { observer, outcome, .. } = &mut *self;

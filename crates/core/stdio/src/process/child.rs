@@ -11,8 +11,8 @@ use futures::{Sink, Stream};
 use tokio::time::Sleep;
 
 use crate::input_output::Output;
-use crate::process::closing::Closing;
 use crate::process::command::Command;
+use crate::process::shutdown::Shutdown;
 use crate::process::spawn_error::SpawnError;
 use crate::process::streams::{ChildStreams, Reading};
 use crate::runtime::require_runtime;
@@ -60,7 +60,7 @@ pub struct Child {
     is_orphaned: bool,
     /// Completes [`END_DELAY`] after a stream ended before the process, or the process before its stdout.
     end_timer: Option<Pin<Box<Sleep>>>,
-    closing: Option<Closing>,
+    shutdown: Option<Shutdown>,
 }
 
 impl Child {
@@ -78,7 +78,7 @@ impl Child {
             Ok(streams) => streams,
             Err(source) => return Err(SpawnError::Start { program, source }),
         };
-        Ok(Self { streams, grace: command.grace, is_orphaned: false, end_timer: None, closing: None })
+        Ok(Self { streams, grace: command.grace, is_orphaned: false, end_timer: None, shutdown: None })
     }
 
     /// The id of the process, which on Unix is also that of its group.
@@ -99,7 +99,7 @@ impl Child {
             let cx = &mut Context::from_waker(&waker);
             self.streams.stderr.poll(cx);
             if self.streams.reading == Reading::Open
-                && self.closing.is_none()
+                && self.shutdown.is_none()
                 && self.poll_orphaned(cx).is_ready()
             {
                 self.is_orphaned = true;
@@ -137,7 +137,7 @@ impl Child {
             Reading::Open => Poll::Pending,
             Reading::Ended => {
                 // After this side has closed the transport, the end of the process is expected and not an error.
-                let exited = if self.closing.is_some() { None } else { ready!(self.poll_exited()) };
+                let exited = if self.shutdown.is_some() { None } else { ready!(self.poll_exited()) };
                 self.streams.set_reading(Reading::Done);
                 Poll::Ready(exited.map(|exited| Err(TransportError::other(exited))))
             }
@@ -176,9 +176,9 @@ impl Child {
     fn poll_closed(&mut self) -> Poll<Result<(), TransportError>> {
         require_runtime()?;
         let grace = self.grace;
-        let closing = self.closing.get_or_insert_with(|| Closing::new(grace));
+        let shutdown = self.shutdown.get_or_insert_with(|| Shutdown::new(grace));
         let waker = self.streams.waker.clone();
-        closing.poll(&mut self.streams, &mut Context::from_waker(&waker))
+        shutdown.poll(&mut self.streams, &mut Context::from_waker(&waker))
     }
 
     /// Polls the sink. A broken pipe becomes the error that reports the end of the process.

@@ -1,7 +1,6 @@
 //! Child processes as transports: start, line framing, stderr, shutdown, and cleanup of the whole process group.
 
 mod child;
-mod closing;
 mod command;
 mod group;
 #[cfg(unix)]
@@ -10,6 +9,7 @@ mod guard;
 mod job;
 mod pipes;
 mod programs;
+mod shutdown;
 mod spawn_error;
 mod stderr;
 mod streams;

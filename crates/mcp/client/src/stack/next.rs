@@ -12,13 +12,13 @@ use crate::raw::{RawAnswer, RawCall};
 pub type Next = layers::Next<RawCall>;
 
 impl LayeredCall for RawCall {
-    type Answer = RawAnswer;
+    type Response = RawAnswer;
     type Error = CallError;
     type ErrorContext = ByteString;
     type Future = RawCallFuture;
 
-    fn boxed(answer: BoxFuture<'static, Result<RawAnswer, CallError>>) -> RawCallFuture {
-        RawCallFuture::boxed(answer)
+    fn boxed(response: BoxFuture<'static, Result<RawAnswer, CallError>>) -> RawCallFuture {
+        RawCallFuture::boxed(response)
     }
 
     fn error_context(&self) -> ByteString {

@@ -79,7 +79,7 @@ impl fmt::Debug for RawCall {
 }
 
 impl LayeredCall for RawCall {
-    type Answer = RawJson;
+    type Response = RawJson;
     type Error = LayerError;
     type ErrorContext = ();
     type Future = RawCallFuture;

@@ -13,15 +13,15 @@ use crate::process::streams::{ChildStreams, Reading};
 
 /// The shutdown of a process, in steps that each take the grace time at most.
 #[derive(Debug)]
-pub(super) struct Closing {
-    step: Step,
+pub(super) struct Shutdown {
+    step: ShutdownStep,
     grace: Duration,
     /// Completes when the step has taken the grace time.
     timer: Pin<Box<Sleep>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum ShutdownStep {
     /// Writes queued bytes, then closes its stdin.
     Flush,
     /// Its stdin is closed. Waits for its end.
@@ -33,10 +33,10 @@ enum Step {
     Done,
 }
 
-impl Closing {
+impl Shutdown {
     /// Starts the first step. Needs a tokio runtime.
     pub(super) fn new(grace: Duration) -> Self {
-        Self { step: Step::Flush, grace, timer: Box::pin(tokio::time::sleep(grace)) }
+        Self { step: ShutdownStep::Flush, grace, timer: Box::pin(tokio::time::sleep(grace)) }
     }
 
     /// Takes all steps that are due. Ready when the process has ended.
@@ -48,21 +48,21 @@ impl Closing {
         loop {
             let late = self.timer.as_mut().poll(cx).is_ready();
             let next = match self.step {
-                Step::Flush => poll_flushed(child, cx, late),
-                Step::Closed => match poll_group_ended(child, cx) {
+                ShutdownStep::Flush => poll_flushed(child, cx, late),
+                ShutdownStep::Closed => match poll_group_ended(child, cx) {
                     Poll::Ready(()) => Poll::Ready(finish(child)),
                     Poll::Pending if late => Poll::Ready(terminate(child)),
                     Poll::Pending => Poll::Pending,
                 },
-                Step::Terminated => match poll_group_ended(child, cx) {
+                ShutdownStep::Terminated => match poll_group_ended(child, cx) {
                     Poll::Ready(()) => Poll::Ready(finish(child)),
                     Poll::Pending if late => {
                         child.group.kill();
-                        Poll::Ready(Step::Killed)
+                        Poll::Ready(ShutdownStep::Killed)
                     }
                     Poll::Pending => Poll::Pending,
                 },
-                Step::Killed => match child.group.poll_ended(cx) {
+                ShutdownStep::Killed => match child.group.poll_ended(cx) {
                     Poll::Ready(()) => Poll::Ready(finish(child)),
                     Poll::Pending if late => {
                         let error = format!("`{}` cannot be killed", child.program);
@@ -70,7 +70,7 @@ impl Closing {
                     }
                     Poll::Pending => Poll::Pending,
                 },
-                Step::Done => return Poll::Ready(Ok(())),
+                ShutdownStep::Done => return Poll::Ready(Ok(())),
             };
             let Poll::Ready(next) = next else { return Poll::Pending };
             self.step = next;
@@ -80,10 +80,10 @@ impl Closing {
 }
 
 /// Writes queued bytes, then closes the child's stdin. If the grace time passes first, closes it and sends SIGTERM.
-fn poll_flushed(child: &mut ChildStreams, cx: &mut Context<'_>, late: bool) -> Poll<Step> {
+fn poll_flushed(child: &mut ChildStreams, cx: &mut Context<'_>, late: bool) -> Poll<ShutdownStep> {
     if child.group.is_finished() {
         child.outgoing = None;
-        return Poll::Ready(Step::Done);
+        return Poll::Ready(ShutdownStep::Done);
     }
     if let Some(outgoing) = &mut child.outgoing
         && !child.is_broken
@@ -97,7 +97,7 @@ fn poll_flushed(child: &mut ChildStreams, cx: &mut Context<'_>, late: bool) -> P
         return Poll::Ready(terminate(child));
     }
     child.outgoing = None;
-    Poll::Ready(Step::Closed)
+    Poll::Ready(ShutdownStep::Closed)
 }
 
 /// Waits until the process has ended, and until all others that hold its stdout have closed it.
@@ -111,12 +111,12 @@ fn poll_group_ended(child: &mut ChildStreams, cx: &mut Context<'_>) -> Poll<()> 
     }
 }
 
-fn terminate(child: &mut ChildStreams) -> Step {
+fn terminate(child: &mut ChildStreams) -> ShutdownStep {
     child.group.terminate();
-    Step::Terminated
+    ShutdownStep::Terminated
 }
 
-fn finish(child: &mut ChildStreams) -> Step {
+fn finish(child: &mut ChildStreams) -> ShutdownStep {
     child.finish();
-    Step::Done
+    ShutdownStep::Done
 }
