@@ -7,9 +7,11 @@
 //! └ the length of the text in bytes; both in eight digits of lower-case hexadecimal
 //! ```
 //!
-//! A killed process leaves the first part of its last write; after a power cut, zeros may follow it. A last line that is shorter
-//! than its prefix requires is such a *torn* write, unless its bytes contain another line. An unreadable prefix or a wrong
-//! checksum is torn only if no line end follows. Anything else is *damage*: a changed byte, or erased pages of unsynced lines. The checksum covers all lines up to its own, so it also detects lost, doubled and moved lines.
+//! A killed process leaves the first part of its last write; after a power cut, zeros may follow it. Invalid bytes behind the valid
+//! lines are such a *torn* write in two cases: the file ends before the end of a line by its length, and the bytes contain no further
+//! line; or the prefix or the checksum is wrong, and no line end follows. All other invalid bytes are *damage*, such as a changed
+//! byte, or unsynced pages that a power cut has lost. A text may contain line ends. The checksum covers all lines up to its own, so it
+//! also detects lost, doubled and moved lines.
 
 use std::io::{self, BufRead, Read as _, Write as _};
 

@@ -1,4 +1,4 @@
-//! File locks between processes. Dropping a lock releases it, even if a child process holds a copy of the descriptor.
+//! Advisory file locks between processes. Dropping one releases it, even if a child process holds a copy of the descriptor.
 
 use std::fs::File;
 use std::io;

@@ -19,7 +19,7 @@ const PAGE: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The call fails. A failed sync also loses some of the unsynced pages.
+    /// The call fails. A failed sync also loses some of the changes since the last sync; any other call has no effect.
     Io,
     /// The disk is full: the call fails if it writes, and so do later calls that write.
     Full,
@@ -115,11 +115,11 @@ impl Simulated {
         for change in disk.pending_names.iter().take(random.below(disk.pending_names.len() + 1)) {
             apply(&mut names, change);
         }
-        let held = |file: &File| {
-            let held = file.held(&mut random);
-            File { content: held.clone(), durable: held, ..File::default() }
+        let survivor = |file: &File| {
+            let content = file.surviving_content(&mut random);
+            File { content: content.clone(), durable: content, ..File::default() }
         };
-        let files = disk.files.iter().map(held).collect();
+        let files = disk.files.iter().map(survivor).collect();
         let (durable_names, random) = (names.clone(), Random(seed));
         Self(Arc::new(Mutex::new(Disk { names, durable_names, files, random, ..Disk::default() })))
     }
@@ -172,21 +172,21 @@ impl File {
     }
 
     /// The content after a power cut: each page has one of its contents since the last sync.
-    fn held(&self, random: &mut Random) -> Vec<u8> {
-        let state = |count: usize| count.checked_sub(1).map(|last| &self.pending[last].0);
-        let length = state(random.below(self.pending.len() + 1)).unwrap_or(&self.durable).len();
-        let mut held = vec![0; length];
+    fn surviving_content(&self, random: &mut Random) -> Vec<u8> {
+        let content_after = |count: usize| count.checked_sub(1).map(|last| &self.pending[last].0);
+        let length = content_after(random.below(self.pending.len() + 1)).unwrap_or(&self.durable).len();
+        let mut survived = vec![0; length];
         for start in (0..length).step_by(PAGE) {
             let end = length.min(start + PAGE);
             let count = random.below(self.pending.len() + 1);
             let is_touched =
                 self.pending[..count].iter().any(|(_, touched)| touched.start < end && touched.end > start);
-            let page = if is_touched { state(count) } else { None }.unwrap_or(&self.durable);
+            let page = if is_touched { content_after(count) } else { None }.unwrap_or(&self.durable);
             if let Some(bytes) = page.get(start..end.min(page.len())) {
-                held[start..start + bytes.len()].copy_from_slice(bytes);
+                survived[start..start + bytes.len()].copy_from_slice(bytes);
             }
         }
-        held
+        survived
     }
 
     /// Makes the pages durable that were changed since the last sync, and no others.
@@ -204,7 +204,7 @@ impl File {
     /// Makes some of the changed pages durable. The others are lost for later syncs too, because the operating system regards
     /// them as written.
     fn fail_to_sync(&mut self, random: &mut Random) {
-        self.durable = self.held(random);
+        self.durable = self.surviving_content(random);
         self.pending.clear();
     }
 }

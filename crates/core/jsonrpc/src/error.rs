@@ -27,7 +27,7 @@ pub mod code {
 
 /// The JSON-RPC error object: the `error` member of a response.
 ///
-/// It is not the error type of a call. That has a variant for an error object of the peer.
+/// The error of a call is another type, with a variant that contains the peer's error object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[non_exhaustive]
 pub struct ErrorObject {
@@ -70,10 +70,10 @@ impl ErrorObject {
 
     /// `-32602`: the method is known and its parameters are wrong.
     pub fn invalid_params(why: impl fmt::Display) -> Self {
-        /// The place that `serde_json` gives for a fault in a value, which has no text.
-        const NOWHERE: &str = " at line 1 column 0";
+        /// The suffix of a `serde_json` error that has no position in a text.
+        const NO_POSITION: &str = " at line 1 column 0";
         let why = why.to_string();
-        let why = why.strip_suffix(NOWHERE).unwrap_or(&why);
+        let why = why.strip_suffix(NO_POSITION).unwrap_or(&why);
         Self::new(code::INVALID_PARAMS, format!("invalid params: {why}"))
     }
 
@@ -104,15 +104,15 @@ impl fmt::Display for ErrorObject {
     }
 }
 
-/// The response of a handler that failed to read or write: an internal error with the text of this one.
+/// Lets a handler use `?` on an `io::Error`: the response is an internal error with its text.
 impl From<std::io::Error> for ErrorObject {
     fn from(error: std::io::Error) -> Self {
         Self::internal_error(error)
     }
 }
 
-/// Only an object is an error. Derived code would also take an array of the members. A call has failed in any case, so
-/// an unreadable member does not cost the others: a code that is text is put before the message.
+/// Reads an object. Derived code would also accept an array of the members. The call has failed in any case, so an unreadable member
+/// does not fail the decoding: if the code is not an integer, its text is put before the message.
 impl<'de> Deserialize<'de> for ErrorObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Parses and writes a frame: one message, a batch up to a limit, or malformed text with its error answer.
+//! Parses and writes a frame: one message, a batch up to a limit, or malformed text with its error response.
 
 pub(crate) mod envelope;
 pub(crate) mod frame_reader;
@@ -46,8 +46,7 @@ impl Frame {
         Self::parse_with(text, DEFAULT_BATCH_LIMIT)
     }
 
-    /// Reads a frame; a batch may hold `batch_limit` messages. A longer one is refused before its messages
-    /// are taken.
+    /// Reads a frame. A batch with more than `batch_limit` messages is refused as a whole, and its further messages are not parsed.
     pub fn parse_with(text: ByteString, batch_limit: usize) -> Self {
         Self::parse_text(&text, batch_limit)
     }
@@ -79,8 +78,8 @@ impl Frame {
         }
     }
 
-    /// Whether the frame holds a response to the request with this id, readable or not. A response under the text of the id's
-    /// number counts.
+    /// Whether the frame contains a response to the request with this id, readable or not. A response with the id's number as a string
+    /// (`"7"` for `7`) counts.
     pub fn answers(&self, id: &RequestId) -> bool {
         let answers = |message: Result<&Message, &Malformed>| match message {
             Ok(Message::Response(response)) => response.id.answers(id),
@@ -94,7 +93,8 @@ impl Frame {
         }
     }
 
-    /// Writes the frame as one line of JSON without its line end. In place of malformed text it writes the response to it.
+    /// Writes the frame as one line of JSON without its line end. In place of malformed text it writes an error response, with the id
+    /// null if the text must not be answered.
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
@@ -107,12 +107,12 @@ impl Frame {
                     }
                     match message {
                         Ok(message) => message.write(out),
-                        Err(malformed) => malformed.write_answer(out),
+                        Err(malformed) => malformed.write_response(out),
                     }
                 }
                 out.push(b']');
             }
-            Self::Malformed(malformed) => malformed.write_answer(out),
+            Self::Malformed(malformed) => malformed.write_response(out),
         }
     }
 

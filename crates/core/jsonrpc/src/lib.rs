@@ -4,13 +4,13 @@
 //!
 //! Peers of the protocols on top (ACP, MCP) send many small messages and sometimes a very large one, and a peer may be any
 //! program. So this crate reads the envelope of a message once, and leaves params and results as slices of the text that
-//! arrived. Text that it cannot read becomes a [`Malformed`], which holds the error response to send. Both sides of a
-//! connection may make calls.
+//! arrived. Text that it cannot read becomes a [`Malformed`]: an error, and an [`Intent`] that decides whether the error is sent as a
+//! response, fails a call, or is only reported. Both sides of a connection may make calls.
 //!
 //! ```text
 //!  bytes ─▶ LineDecoder ─▶ text ─▶ Frame::parse ─▶ Message ─▶ RawJson ─▶ decode() ─▶ your type
 //!                 │                     │             params, result: a slice of the text
-//!             LineError ────────────────┴──▶ Malformed: the error to send, and the id to send it under
+//!             LineError ────────────────┴──▶ Malformed: the error, and the kind of message that the text resembles
 //!
 //!  your type ─▶ RawJson::encode ─▶ Message ─▶ Frame::write ─▶ one line of JSON
 //! ```
@@ -40,9 +40,9 @@
 //!
 //! Reading is lenient where the meaning is clear: unknown members, members in any order, `params` that is null, a
 //! null `method` or `error` beside a `result`, a null `result` beside an `error`, escapes in names. It is strict where
-//! two readers could disagree: a repeated member of the envelope, an id that is not an integer (`0.5`, `-0`) or
-//! longer than 1,024 bytes, and a member at any depth whose name begins with `$serde_json::private::`, which
-//! `serde_json` reads in two ways (see [`read`]).
+//! two readers could disagree: a repeated member of the envelope, a numeric id that is not an integer (`0.5`, `-0`), an id that is
+//! longer than 1,024 bytes, and a member at any depth whose name begins with `$serde_json::private::`, which `serde_json` reads in
+//! two ways (see [`read`]).
 //!
 //! # What it will not do
 //!
@@ -52,8 +52,8 @@
 //! # Invariants
 //!
 //! - No text causes a panic, or stack use in proportion to the text's nesting.
-//! - Each line becomes a frame or an error, and each malformed frame has its error response. Items that are left out of a list
-//!   are reported by [`collect_skipped`].
+//! - Each line becomes a frame or an error. Malformed text never ends the stream. Items that are left out of a list are reported by
+//!   [`collect_skipped`].
 //! - A string id is sent back with its original escapes; `1` and `"1"` are two ids.
 //! - Every message is written as one line.
 //! - A message that was written is read back equal.

@@ -140,8 +140,8 @@ impl Message {
         out.push(b'}');
     }
 
-    /// The capacity in bytes to [`write`](Self::write) the message with: exact for a response with a result, so that shared
-    /// bytes are made of it without another allocation.
+    /// The capacity in bytes to [`write`](Self::write) the message with. It is exact for a response with a result, so that
+    /// `Bytes::from` need not allocate again.
     pub fn capacity(&self) -> usize {
         const ENVELOPE: usize = r#"{"jsonrpc":"2.0","id":,"result":}"#.len();
         match self {

@@ -5,10 +5,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{ErrorObject, RawJson};
 
-/// The type of a request's parameters, with the request's method and the type of its result.
-///
-/// The type of the `params` names the method and the type of the result, so a call needs neither a name nor a type
-/// annotation:
+/// The params type of a request, with its method name and its result type. So a call needs neither a name nor a type annotation:
 ///
 /// ```
 /// use agentwire_jsonrpc::RequestMethod;
@@ -33,18 +30,18 @@ pub trait RequestMethod: Serialize + DeserializeOwned {
     type Response: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// The type of a notification's parameters, with its method. A notification is never answered.
+/// The params type of a notification, with its method name. A notification is never answered.
 pub trait NotificationMethod: Serialize + DeserializeOwned {
     /// The name on the wire, for example `session/update`.
     const NAME: &'static str;
 }
 
-/// Decodes by-name parameters, which all methods of ACP and MCP have. Missing parameters are an empty
-/// object, and so is an empty array.
+/// Decodes by-name parameters, which all methods of ACP and MCP have. Missing parameters are an empty object, and so is an empty
+/// array.
 ///
 /// # Errors
 ///
-/// "Invalid params", also for an array with items: it would fill a struct by position, which no such method means.
+/// Fails with "invalid params", also for an array with items, which would fill a struct by position.
 pub fn decode_params<P: DeserializeOwned>(params: Option<RawJson>) -> Result<P, ErrorObject> {
     match params.unwrap_or(RawJson::EMPTY_OBJECT).into_object() {
         Some(params) => params.decode().map_err(ErrorObject::invalid_params),

@@ -38,7 +38,7 @@ use crate::text::plain::plain;
 /// every type decodes the same members. Values that this side encodes are not checked.
 ///
 /// Equality ignores the order of members, white space and escapes; `1.0` equals `1`. A value whose tree takes more than
-/// [`RawJson::COMPARED`] bytes of memory is compared by its text.
+/// [`RawJson::COMPARE_LIMIT`] bytes of memory is compared by its text.
 #[derive(Clone)]
 pub struct RawJson(ByteString);
 
@@ -55,7 +55,7 @@ impl RawJson {
     pub const EMPTY_OBJECT: Self = Self(ByteString::from_static("{}"));
 
     /// The largest tree of a value that `==` builds, in bytes of memory: 32 MiB.
-    pub const COMPARED: usize = 32 << 20;
+    pub const COMPARE_LIMIT: usize = 32 << 20;
 
     /// The size in bytes up to which a value is copied into memory of exactly its length. Most values are smaller.
     const SMALL: usize = 4 << 10;
@@ -162,7 +162,7 @@ impl RawJson {
         Self(on_one_line(frame.slice_ref(raw.get())))
     }
 
-    /// Decodes the value as [`read`](crate::read) does.
+    /// Decodes the value as [`read`](crate::read) does. Reserved names are not searched for again.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ impl RawJson {
         }
     }
 
-    /// The elements of this array, one by one, as slices of the same text. Empty if this is not an array.
+    /// Iterates over the elements of this array, as slices of the same text. Empty if this is not an array.
     ///
     /// ```
     /// use agentwire_jsonrpc::RawJson;

@@ -1,14 +1,14 @@
-//! Decodes a peer's JSON into types. `frame` reads envelopes with `serde_json` itself, and `wire::read_as` applies the rules of
-//! this file to single members.
+//! Decodes the values of a peer's JSON into types. `frame` reads envelopes with `serde_json`, and `wire::read_as` applies the rules of
+//! this file to each attempt at a member.
 //!
 //! `serde_json` treats a peer's text in ways that are unsafe or too strict:
 //!
 //! - Its `Value` gives members with certain names a meaning of their own. With the feature `raw_value`, the object
 //!   `{"$serde_json::private::RawValue":"[1]"}` is read as the array `[1]`; with `arbitrary_precision`, which any crate of a
 //!   program may switch on, `$serde_json::private::Number` does the same. Every other reader sees an object with one
-//!   member, so what was checked is not what is used, and the text inside the string has a limit of depth of its own.
-//!   A member whose name begins so is therefore refused, however the name is written: nothing else is sound, because a
-//!   `Value` that holds such an object turns into the other value when it is decoded once more.
+//!   member, so a check and a later use could see different values, and the text inside the string has its own limit of depth.
+//!   A member whose name begins with `$serde_json::private::` is therefore refused, also if the name is escaped. It cannot be kept,
+//!   because a `Value` with such an object turns into the other value when it is decoded once more.
 //! - It refuses strings with half a surrogate pair (`"\ud83d"`), which is JSON by its grammar, and what JavaScript writes
 //!   for text that was cut inside a character. Here each half becomes U+FFFD.
 //! - It refuses `2.0` and `1e3` for an integer. JSON Schema counts them as integers, and so do languages with one type of
@@ -36,10 +36,10 @@ static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(r"\u"));
 
 /// Decodes JSON text that a peer, a file or a person wrote.
 ///
-/// Differs from `serde_json::from_str` in four points. A byte order mark at the start is passed over. A member whose name
+/// Differs from `serde_json::from_str` in four points. A byte order mark at the start is skipped. A member whose name
 /// begins with `$serde_json::private::` is an error, because `serde_json::Value` reads it as something else than an object.
-/// Half a surrogate pair in a string is read as U+FFFD; a [`RawJson`](crate::RawJson) that is part of the value then holds the
-/// escape `\ufffd` in its place. Where an integer is wanted, a whole number such as `2.0` is one.
+/// Half a surrogate pair in a string is read as U+FFFD; a [`RawJson`](crate::RawJson) that is part of the value then contains the
+/// escape `\ufffd` in its place. A whole number such as `2.0` is accepted as an integer.
 ///
 /// Nesting deeper than 128 levels is an error, except inside a [`RawJson`](crate::RawJson).
 ///
@@ -68,8 +68,9 @@ pub fn read_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Er
     read(str::from_utf8(bytes).map_err(Error::custom)?)
 }
 
-/// A text from which a `serde_json::Deserializer` accepts what [`read`] accepts: the same, or a copy with `\ufffd` in the place
-/// of each half of a surrogate pair, and with whole numbers as integers. Unlike [`read`], it always writes `2.0` as `2`.
+/// Returns a text from which a plain `serde_json::Deserializer` accepts the values that [`read`] accepts: each half of a surrogate pair
+/// is replaced by `\ufffd`, and each whole number is written as an integer. Unlike [`read`], which first tries the text as it is, this
+/// always turns `2.0` into `2`. A byte order mark is kept.
 ///
 /// # Errors
 ///
@@ -79,12 +80,12 @@ pub fn readable(text: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     Ok(respelled(text))
 }
 
-/// Another text of the same value, if it has one.
+/// Returns another text of the same value. `None` if it does not differ.
 pub(crate) type Spelling = fn(&str) -> Option<Cow<'_, str>>;
 
-/// The texts that are tried if a value cannot be decoded as written: first with whole surrogate pairs, then also with whole
-/// numbers.
-pub(crate) const RESPELLED: [Spelling; 2] = [
+/// The texts that are tried if a value cannot be decoded as written: first without halves of surrogate pairs, then also with whole
+/// numbers as integers.
+pub(crate) const OTHER_SPELLINGS: [Spelling; 2] = [
     |text| Some(whole_pairs(text)).filter(|text| matches!(text, Cow::Owned(_))),
     |text| whole_numbers(&whole_pairs(text)).map(Cow::Owned),
 ];
@@ -92,12 +93,12 @@ pub(crate) const RESPELLED: [Spelling; 2] = [
 /// Decodes text that holds no reserved name.
 #[inline]
 pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
-    decode_as_written(text).or_else(|why| decode_respelled(text).ok_or(why))
+    decode_as_written(text).or_else(|why| decode_other_spelling(text).ok_or(why))
 }
 
 #[cold]
-fn decode_respelled<T: DeserializeOwned>(text: &str) -> Option<T> {
-    RESPELLED.iter().find_map(|spelling| decode_as_written(&spelling(text)?).ok())
+fn decode_other_spelling<T: DeserializeOwned>(text: &str) -> Option<T> {
+    OTHER_SPELLINGS.iter().find_map(|spelling| decode_as_written(&spelling(text)?).ok())
 }
 
 /// Not inlined: it is the larger part of both callers, which are compiled for hundreds of types.

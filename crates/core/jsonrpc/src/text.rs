@@ -1,4 +1,4 @@
-//! A deserialized string that borrows from the input where the deserializer lends it.
+//! Scans, escapes and estimates JSON text. `Text` is a deserialized string that borrows from the input if possible.
 
 pub(crate) mod any_text;
 pub(crate) mod members;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-/// A string that borrows from the input where the input can lend it; `Cow` on its own always copies.
+/// A deserialized string that borrows from the input if the deserializer can lend it. A plain `Cow` always copies.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
@@ -25,13 +25,13 @@ impl<'a> Text<'a> {
         &self.0
     }
 
-    /// The text, borrowed where it is.
+    /// The text, still borrowed if it was.
     #[inline]
     pub fn into_cow(self) -> Cow<'a, str> {
         self.0
     }
 
-    /// The text, copied where it is borrowed.
+    /// The text, copied if it was borrowed.
     #[inline]
     pub fn into_string(self) -> String {
         self.0.into_owned()

@@ -35,7 +35,7 @@ fn directory_that_others_may_write_to_is_refused() {
 }
 
 #[test]
-fn file_that_others_may_read_is_refused_where_only_the_owner_may() {
+fn file_that_others_may_read_is_refused_under_owner_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for (bits, others_may_read, owner_only) in
@@ -74,7 +74,7 @@ fn link_or_directory_in_place_of_a_file_is_refused() {
 }
 
 #[test]
-fn replaced_file_leaves_no_other_and_is_read_up_to_its_limit() {
+fn replace_leaves_no_temporary_file_and_read_has_a_limit() {
     let folder = tempfile::tempdir().unwrap();
     let directory = PrivateDir::open(folder.path(), Privacy::OwnerOnly).unwrap();
     assert_eq!(directory.read("file".as_ref(), 4).unwrap(), None);
@@ -89,7 +89,7 @@ fn replaced_file_leaves_no_other_and_is_read_up_to_its_limit() {
 
 /// Each release removes the file while others are about to lock it.
 #[test]
-fn removed_lock_file_excludes_as_well() {
+fn removal_of_the_lock_file_keeps_the_exclusion() {
     let folder = tempfile::tempdir().unwrap();
     let directory = PrivateDir::open(folder.path(), Privacy::OwnerOnly).unwrap();
     let held = AtomicBool::new(false);

@@ -134,8 +134,8 @@ impl FileSystem for PrivateDir {
     }
 }
 
-/// A locked file. It is removed before it is unlocked. In the other order, another process could lock the file in between, and
-/// this would remove that process's lock file.
+/// A locked file. It is removed before it is unlocked. In the other order, another process could lock the file in between, and this
+/// would remove that process's lock file.
 #[derive(Debug)]
 struct NamedLock {
     directory: PrivateDir,

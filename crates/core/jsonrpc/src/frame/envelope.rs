@@ -119,7 +119,7 @@ impl Envelope<'_> {
             return Err(self.malformed(Reserved));
         }
         if let Some(name) = self.repeated {
-            return Err(self.malformed(format_args!("the member {name:?} stands twice")));
+            return Err(self.malformed(format_args!("the member {name:?} is repeated")));
         }
         if !self.jsonrpc.is_some_and(is_version_two) {
             return Err(self.malformed("the member \"jsonrpc\" must be \"2.0\""));
@@ -218,8 +218,8 @@ fn is_version_two(version: &RawValue) -> bool {
     text == "\"2.0\"" || text.contains('\\') && reader::decode::<String>(text).is_ok_and(|v| v == "2.0")
 }
 
-/// From this length on, in bytes, a frame's method name is copied: a handler holds the name while it works, and a slice would
-/// hold the frame.
+/// In a frame of at least this many bytes, the method name is copied. A running handler holds the name, and a slice would keep the
+/// whole frame in memory.
 const LONG_FRAME: usize = 64 << 10;
 
 /// The string that `raw` stands for, sharing the frame's memory where it has no escapes and the frame is short.

@@ -1,5 +1,5 @@
-//! Splits a byte stream into lines up to a length limit. For a longer line it still recovers the id. Takes an object without a
-//! line end from a peer that then waits.
+//! Splits a byte stream into lines up to a length limit, and recovers the id of a longer line. Returns an unterminated last line if it
+//! is a complete object, for peers that never send the last line end.
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -75,7 +75,7 @@ struct ObjectEnd {
     /// How many bytes of the line were read.
     read: usize,
     nesting: Nesting,
-    /// Whether the brackets were balanced once and the text was not a JSON object. It is then not tried again.
+    /// Whether all brackets of the line were closed once, but the text was not an object. The line is not tried again.
     has_failed: bool,
 }
 
@@ -95,7 +95,7 @@ pub enum LineError {
     #[error("the line is not UTF-8: {error}")]
     #[non_exhaustive]
     NotUtf8 {
-        /// The position of the fault. It is part of the error's text, so it is not a [source](std::error::Error::source).
+        /// The position of the fault. [`source`](std::error::Error::source) does not return it, because the error's text contains it.
         error: std::str::Utf8Error,
         /// The kind of message that the line resembles, which decides whether a call fails or the line is answered under null.
         intent: Intent,

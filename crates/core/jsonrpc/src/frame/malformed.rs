@@ -20,7 +20,7 @@ pub enum Intent {
     /// A request, or nothing recognisable. It is answered with the error, under its id if one could be read and under null
     /// otherwise.
     Request(RequestId),
-    /// A notification, or a part of a message that is answered elsewhere. It is never answered.
+    /// A notification, or text that a transport has handled itself, as the HTTP clients do. It is never answered.
     Notification,
     /// A response to a request of this side. That request fails. The id is null if it could not be read.
     Response(RequestId),
@@ -54,8 +54,8 @@ impl Malformed {
         Self { error, intent: Intent::Notification }
     }
 
-    pub(crate) fn write_answer(&self, out: &mut Vec<u8>) {
-        let id = self.intent.answer_id().unwrap_or(RequestId::NULL);
+    pub(crate) fn write_response(&self, out: &mut Vec<u8>) {
+        let id = self.intent.response_id().unwrap_or(RequestId::NULL);
         Message::Response(Response::new(id, Err(self.error.clone()))).write(out);
     }
 
@@ -73,12 +73,12 @@ struct Members {
     has_id: bool,
     /// `id` is repeated, so the text cannot be answered under an id.
     is_ambiguous: bool,
-    /// `method` or `params`.
-    call: bool,
-    /// `result` or `error`.
-    answer: bool,
-    /// A `result` or `error` other than null, which a request never has.
-    outcome: bool,
+    /// Whether there is a `method` or `params`.
+    has_call: bool,
+    /// Whether there is a `result` or `error`.
+    has_response: bool,
+    /// Whether there is a `result` or `error` other than null, which a request never has.
+    has_outcome: bool,
     /// The position up to which the text was read.
     end: usize,
 }
@@ -88,7 +88,7 @@ const RESPONSE_LIMIT: usize = 64;
 
 impl Intent {
     /// The id under which the text is answered, or `None` if it is not answered.
-    pub fn answer_id(&self) -> Option<RequestId> {
+    pub fn response_id(&self) -> Option<RequestId> {
         match self {
             Self::Request(id) | Self::ResponseOrRequest(id) => Some(id.clone()),
             Self::Several { has_requests: true, .. } => Some(RequestId::NULL),
@@ -96,11 +96,11 @@ impl Intent {
         }
     }
 
-    /// Whether it may be the response to the request with this id. A response under the text of the id's number counts.
+    /// Whether it may be the response to the request with this id. A response with the id's number as a string (`"7"` for `7`) counts.
     pub(crate) fn answers(&self, id: &RequestId) -> bool {
         match self {
-            Self::Response(answer) | Self::ResponseOrRequest(answer) => answer.answers(id),
-            Self::Several { responses, .. } => responses.iter().any(|answer| answer.answers(id)),
+            Self::Response(response) | Self::ResponseOrRequest(response) => response.answers(id),
+            Self::Several { responses, .. } => responses.iter().any(|response| response.answers(id)),
             _ => false,
         }
     }
@@ -158,11 +158,11 @@ fn responses_within(bytes: &[u8]) -> (Vec<RequestId>, bool) {
 impl Members {
     fn intent(self) -> Option<Intent> {
         let id = self.id.filter(|_| !self.is_ambiguous);
-        match (self.call, self.answer) {
+        match (self.has_call, self.has_response) {
             (true, false) => id.map(Intent::Request),
             (false, true) => Some(Intent::Response(id.unwrap_or(RequestId::NULL))),
             // A response with the method of its request.
-            (true, true) if self.outcome => id.map(Intent::Response),
+            (true, true) if self.has_outcome => id.map(Intent::Response),
             _ => None,
         }
     }
@@ -178,11 +178,11 @@ impl Members {
             let name = &bytes[at + 1..name_end - 1];
             let colon = skip_space(bytes, name_end);
             bytes.get(colon).filter(|byte| **byte == b':')?;
-            self.call |= matches!(name, b"method" | b"params");
+            self.has_call |= matches!(name, b"method" | b"params");
             let start = skip_space(bytes, colon + 1);
             if matches!(name, b"result" | b"error") {
-                self.answer = true;
-                self.outcome |= start < bytes.len() && !bytes[start..].starts_with(b"n");
+                self.has_response = true;
+                self.has_outcome |= start < bytes.len() && !bytes[start..].starts_with(b"n");
             }
             // A value without an end takes up the rest.
             self.end = bytes.len();

@@ -76,7 +76,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ObjectVisitor<V> {
     }
 }
 
-/// Lets [`read_object`] read the maps and the options of maps of the standard library.
+/// A deserializer under which a map of the standard library, or an option of one, accepts an empty array.
 pub(crate) struct EmptyArrayAsMap<D>(pub(crate) D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for EmptyArrayAsMap<D> {

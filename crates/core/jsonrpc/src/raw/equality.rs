@@ -9,7 +9,7 @@ use crate::text::tree_cost::TreeCost;
 impl PartialEq for RawJson {
     fn eq(&self, other: &Self) -> bool {
         let tree = |text: &str| -> Option<Value> {
-            (!TreeCost::is_over(text, Self::COMPARED)).then(|| reader::read(text).ok())?
+            (!TreeCost::is_over(text, Self::COMPARE_LIMIT)).then(|| reader::read(text).ok())?
         };
         self.as_str() == other.as_str()
             || tree(self.as_str())
@@ -70,8 +70,9 @@ mod tests {
 
     #[test]
     fn value_that_takes_too_much_memory_is_compared_by_its_text() {
-        let long =
-            |space: &str| raw(&format!("[{}]", vec!["0"; RawJson::COMPARED / 16].join(&format!(",{space}"))));
+        let long = |space: &str| {
+            raw(&format!("[{}]", vec!["0"; RawJson::COMPARE_LIMIT / 16].join(&format!(",{space}"))))
+        };
         assert_eq!(long(""), long(""));
         assert_ne!(long(""), long(" "));
     }

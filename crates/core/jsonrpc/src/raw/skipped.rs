@@ -42,7 +42,7 @@ impl Skipped {
     /// How many parts are named: 16.
     pub const MAX_PARTS: usize = 16;
 
-    /// Makes the record of one part that the caller left out.
+    /// Makes a record of one part that the caller itself left out.
     pub fn part(place: impl Into<String>, kind: &'static str, why: &dyn fmt::Display) -> Self {
         let part = SkippedPart { kind, index: None, place: place.into(), why: reason(why) };
         Self { parts: vec![part], more: 0 }
@@ -212,9 +212,10 @@ pub(crate) fn is_lenient() -> bool {
 impl RawJson {
     /// Decodes the value as [`decode`](Self::decode) does. If that fails, decodes it again without the malformed parts that
     /// the value is usable without: members that its protocol does not require, and items of lists. Each such part is reported
-    /// to [`collect_skipped`] with its path, also if the first attempt leaves it out. `12.0` is read as `12`.
+    /// to [`collect_skipped`] with its path. The strict first attempt may leave out parts too, if the schema of a member allows that;
+    /// they are reported in the same way. `12.0` is read as `12`.
     ///
-    /// Use it for results and notifications. In a request, a part that is left out would change the meaning. The words of the
+    /// Use it for results and notifications. In a request, a part that is left out would change the meaning. The rules of the
     /// derive `Wire` define which members may be left out; any other type is decoded strictly.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
 
 impl ObjectText {
     /// The bytes of a member in addition to its name and value: two quotation marks, a colon, a comma or brace.
-    const BESIDE: usize = 4;
+    const PUNCTUATION: usize = 4;
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -72,7 +72,7 @@ impl ObjectText {
     /// Adds a member. The value is JSON text.
     pub(crate) fn push(&mut self, name: &str, value: &str) {
         let text = &mut self.0;
-        text.reserve(name.len() + value.len() + Self::BESIDE + 1);
+        text.reserve(name.len() + value.len() + Self::PUNCTUATION + 1);
         text.push(if text.is_empty() { '{' } else { ',' });
         text.push('"');
         text.push_str(&escaped(name));

@@ -7,7 +7,7 @@ use crate::text::scan::{skip_space, string_end, value_end};
 
 /// An iterator over the members of a JSON object in their order: the name of each, and its value as text.
 ///
-/// It finds single members in text that was already checked, such as that of a [`RawJson`](crate::RawJson). Finding the end
+/// Use it to pick members out of text that is known to be valid JSON, such as that of a [`RawJson`](crate::RawJson). Finding the end
 /// of a value takes less time than parsing it.
 ///
 /// ```

@@ -48,7 +48,7 @@ pub fn did_you_mean<'a>(mistaken: &str, names: impl IntoIterator<Item = &'a str>
     nearest(mistaken, names).map(question).unwrap_or_default()
 }
 
-/// Whether one, of at least three characters, occurs in the other.
+/// Whether `part`, of at least three characters, occurs in `whole`.
 fn is_part(part: &[char], whole: &[char]) -> bool {
     part.len() >= 3 && whole.windows(part.len()).any(|window| window == part)
 }

@@ -54,8 +54,8 @@ impl<'a> Printable<'a> {
         PrintableDisplay(value)
     }
 
-    /// Shows JSON text as JSON of the same value: a character within a string that is not shown as it is becomes a JSON escape, as
-    /// in `\u009b`. White space stays, or is a space each in one line.
+    /// Shows JSON text as JSON of the same value. In strings, a character that would be replaced becomes a JSON escape such as
+    /// `\u009b`. White space is kept. In one line, each white-space character becomes a space.
     ///
     /// ```
     /// use agentwire_jsonrpc::Printable;
@@ -68,12 +68,12 @@ impl<'a> Printable<'a> {
         PrintableJson(self)
     }
 
-    /// Whether the text is shown as it is.
+    /// Whether the text is shown unchanged.
     pub fn is_plain(&self) -> bool {
         self.plain_start().len() == self.text.len()
     }
 
-    /// As much of the text as is shown as it is, up to the first character that is not: all of it, if all of it is.
+    /// The longest beginning of the text that is shown unchanged.
     pub fn plain_start(&self) -> &'a str {
         let plain = |character| is_plain(character) || !self.one_line && matches!(character, '\n' | '\t');
         let end = self.text.char_indices().find(|(_, character)| !plain(*character));
@@ -170,7 +170,7 @@ fn is_plain(character: char) -> bool {
     match character {
         ' '..='~' => true,
         '\0'..='\u{9f}' => false,
-        // Those of Unicode's format characters and other ignorable ones that no script needs in plain text.
+        // Format characters and other ignorable characters that no script needs in plain text.
         '\u{ad}'
         | '\u{34f}'
         | '\u{61c}'

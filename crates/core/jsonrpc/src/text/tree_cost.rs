@@ -5,8 +5,8 @@ use crate::text::scan::{skip_space, string_end, value_end};
 /// The memory that a JSON text takes as a tree of values, such as a `serde_json::Value`. The estimate is rather too high. It
 /// takes one pass over the text, and builds nothing.
 ///
-/// A tree takes up to 130 bytes of memory for each byte of text, so a peer's text is looked at before it becomes one. The
-/// text of strings is not counted: it takes as much in the tree as it did before.
+/// A tree was measured to take up to 130 bytes of memory for each byte of text, so a peer's text is estimated before it is decoded.
+/// The text of strings is not counted, because it takes the same memory in the tree.
 ///
 /// ```
 /// use agentwire_jsonrpc::TreeCost;
@@ -26,7 +26,7 @@ pub struct TreeCost {
 }
 
 impl TreeCost {
-    /// The most that a byte of text costs, in bytes.
+    /// The highest estimate for a byte of text, in bytes.
     pub const MAX_PER_BYTE: usize = 168;
 
     /// An object that is not empty: a node of a B-tree, with room for 11 members.
@@ -35,7 +35,7 @@ impl TreeCost {
     const MEMBER: usize = 144;
     /// An array that is not empty.
     const ARRAY: usize = 144;
-    /// A value behind a comma, in an array that grows by doubling, while its values are moved.
+    /// A further value of an array, including the array's growth by doubling.
     const NEXT: usize = 96;
     /// A string: the overhead of its allocation.
     const STRING: usize = 32;
@@ -45,8 +45,8 @@ impl TreeCost {
         Self::without(text, &[])
     }
 
-    /// The same without the values of members of these names, wherever they stand: those that stay text. A name that is
-    /// written with escapes is none of these.
+    /// Estimates the cost without the values of members with these names at any depth, for members that are kept as text. Names that
+    /// are written with escapes are not recognised.
     ///
     /// ```
     /// use agentwire_jsonrpc::TreeCost;
@@ -93,7 +93,7 @@ impl TreeCost {
         cost
     }
 
-    /// Whether a text costs more than so many bytes. Does not look at text that is too short for that.
+    /// Whether a text costs more than `bytes`. Text that is too short for that is not scanned.
     #[inline]
     pub fn is_over(text: &str, bytes: usize) -> bool {
         text.len() > bytes / Self::MAX_PER_BYTE && Self::of(text).bytes > bytes

@@ -70,7 +70,8 @@ pub enum Key<'de> {
 }
 
 impl<'de> Key<'de> {
-    /// Reads the next member's name, for a type that ignores other members. `Some(None)` is a member that the type does not have.
+    /// Reads the next member's name, for a type that ignores other members. `Some(None)` is a member that the type does not have, and
+    /// `None` is the end of the object.
     ///
     /// # Errors
     ///
@@ -116,7 +117,7 @@ impl<'de, T: ReadMembers<'de>> Visitor<'de> for Position<T> {
     }
 }
 
-/// Reads the value of a member into `place`: by the rule `W`, or by the rule `L` in a
+/// Reads the value of a member into `slot`: by the rule `W`, or by the rule `L` in a
 /// [lenient](crate::RawJson::decode_leniently) decoding.
 ///
 /// # Errors
@@ -124,7 +125,7 @@ impl<'de, T: ReadMembers<'de>> Visitor<'de> for Position<T> {
 /// When the member is repeated, because readers differ in which of two they use, and when the value cannot be read.
 #[inline]
 pub fn take<'de, W, L, T, A>(
-    place: &mut Option<T>,
+    slot: &mut Option<T>,
     name: &'static str,
     members: &mut A,
 ) -> Result<(), A::Error>
@@ -133,10 +134,10 @@ where
     L: ReadAs<'de, T>,
     A: MapAccess<'de>,
 {
-    if place.is_some() {
+    if slot.is_some() {
         return duplicate(name);
     }
-    *place = Some(if is_lenient() {
+    *slot = Some(if is_lenient() {
         take_leniently::<L, T, A>(name, members)?
     } else {
         members.next_value_seed(Seed::<W, T>::NEW)?
@@ -184,9 +185,9 @@ pub fn required<T: DeserializeOwned, E: Error>(object: &RawObject, name: &'stati
     object.decode_member(name).map_err(E::custom)?.ok_or_else(|| E::missing_field(name))
 }
 
-/// A type that keeps the members of an object that have no field.
+/// A type that stores the members of an object without a field.
 pub trait ExtraMembers: Sized {
-    /// Takes the members.
+    /// Makes the value from the members.
     ///
     /// # Errors
     ///

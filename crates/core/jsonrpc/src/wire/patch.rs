@@ -4,13 +4,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::RawObject;
 
-/// A member of an update that distinguishes "leave it", "clear it" and "set it".
+/// A member of an update that distinguishes "keep", "clear" and "set".
 ///
-/// On the wire: a missing key, `null`, a value.
+/// On the wire: a missing member, `null`, a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "JSON has no fourth way to write a member")]
 pub enum Patch<T> {
-    /// The key is missing: the receiver keeps its value.
+    /// The member is missing: the receiver keeps its value.
     #[default]
     Keep,
     /// `null`: the receiver clears its value.
@@ -20,7 +20,7 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// Whether the key is missing.
+    /// Whether the member is missing.
     pub fn is_keep(&self) -> bool {
         matches!(self, Self::Keep)
     }
@@ -62,7 +62,7 @@ impl<T> From<T> for Patch<T> {
     }
 }
 
-/// Writes `null` for [`Patch::Keep`] too: the struct around it must skip the key instead.
+/// Writes `null` for [`Patch::Keep`] too: the containing struct must skip the member instead.
 impl<T: Serialize> Serialize for Patch<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value().serialize(serializer)
@@ -75,7 +75,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
     }
 }
 
-/// The schema of a member that may be null. The object's schema decides whether the member may be missing.
+/// The schema of an optional value, which allows `null`. The schema of the containing object decides whether the member may be missing.
 #[cfg(feature = "schema")]
 impl<T: schemars::JsonSchema> schemars::JsonSchema for Patch<T> {
     fn inline_schema() -> bool {

@@ -1,6 +1,7 @@
 //! The rules for reading a member, strict and lenient: each rule is a type that implements [`ReadAs`].
 //!
-//! These implement the lenient decoding of ACP's published schema:
+//! A value is decoded in up to two attempts. The first, strict attempt reads each member by its first rule, which may be one of ACP's
+//! published schema. So it too leaves out malformed parts if the schema allows that:
 //!
 //! | keyword of the schema | rule |
 //! |---|---|
@@ -9,13 +10,21 @@
 //! | `x-deserialize-skip-invalid-items` | [`ValidItems`] |
 //! | `x-deserialize-default-on-null` | [`NullAsDefault`] |
 //!
-//! Each member also has a rule for the second, lenient attempt at a message ([`RawJson::decode_leniently`]): [`OrDefault`] for
-//! a member that the protocol does not require, [`OrEmpty`] for a capability, and [`AnySpelling`] for a required member. A list
-//! without its bad items is read by [`Items`], [`OptionalItems`] or [`RequiredItems`].
+//! If the first attempt fails, [`RawJson::decode_leniently`] makes the second, lenient attempt, for which each member has a second rule:
+//! [`OrDefault`] for a member that the protocol does not require, [`OrEmpty`] for a capability, and [`AnySpelling`] for a required
+//! member. [`Items`], [`OptionalItems`] and [`RequiredItems`] read a list without its malformed items.
 //!
-//! The lenient rules must continue after any fault, so they first read the member as JSON text. That succeeds for every
-//! well-formed value, also for a number beyond every type, a lone surrogate, or nesting deeper than `serde_json` decodes.
-//! A missing member buffers nothing. Parts that are left out are reported to [`collect_skipped`](crate::collect_skipped).
+//! | rule for a list | `null` | any other value that is not an array |
+//! |---|---|---|
+//! | [`Items`] | empty | empty |
+//! | [`OptionalItems`] | `None` | `None` |
+//! | [`RequiredItems`] | empty | an error |
+//! | [`ValidItems`] | an error | an error |
+//! | [`PatchItems`] | clears the list | keeps the list |
+//!
+//! The rules that leave out parts must continue after any fault, so they first read the member as JSON text. That succeeds for every
+//! well-formed value, also for a number beyond every type, a lone surrogate, or nesting deeper than `serde_json` decodes. A missing
+//! member buffers nothing. Parts that are left out are reported to [`collect_skipped`](crate::collect_skipped).
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -29,7 +38,7 @@ use super::undecoded::undecoded;
 use crate::RawJson;
 use crate::raw::empty_array::{EmptyArrayAsMap, as_object};
 use crate::raw::skipped::{note_skipped, read_items};
-use crate::reader::{RESPELLED, Spelling, refuse_reserved};
+use crate::reader::{OTHER_SPELLINGS, Spelling, refuse_reserved};
 
 /// A rule for reading a value of the type `T`.
 pub trait ReadAs<'de, T> {
@@ -246,11 +255,11 @@ fn decode_items<T: DeserializeOwned>(raw: &RawValue) -> Option<Vec<T>> {
     read_items(raw.get()).inspect_err(|why| note::<Vec<T>>(raw, why)).ok()
 }
 
-/// The texts that are tried for a value: as written, respelled, and `{}` for an empty array.
+/// The texts that are tried for a value: as written, in other spellings, and `{}` for an empty array.
 const SPELLINGS: [Spelling; 4] = [
     |text| Some(Cow::Borrowed(text)),
-    RESPELLED[0],
-    RESPELLED[1],
+    OTHER_SPELLINGS[0],
+    OTHER_SPELLINGS[1],
     |text| as_object(text).filter(|_| text.starts_with('[')).map(Cow::Borrowed),
 ];
 

@@ -57,7 +57,7 @@ impl Refusal {
     }
 
     pub(crate) fn malformed(malformed: Malformed) -> Self {
-        let id = malformed.intent.answer_id().unwrap_or(RequestId::NULL);
+        let id = malformed.intent.response_id().unwrap_or(RequestId::NULL);
         Self::error(id, malformed.error)
     }
 
