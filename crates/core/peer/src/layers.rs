@@ -16,16 +16,16 @@ use futures::future::BoxFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// The error of a layer: the `BoxError` of tower, whose middleware cannot take a [`BoxError`](crate::BoxError) of ours.
+/// The error of a layer: the `BoxError` of tower. Tower's middleware cannot use this crate's [`BoxError`](crate::BoxError).
 pub type LayerError = Box<dyn Error + Send + Sync>;
 
 /// A call that can pass through layers.
 pub trait LayeredCall: Send + Sized + 'static {
-    /// The successful response.
+    /// The response of a successful call.
     type Response: Send + 'static;
     /// The error of the call.
     type Error: Into<LayerError> + Send + 'static;
-    /// The part of a call that its error keeps.
+    /// The part of a call that is needed to make its error.
     type ErrorContext: Send + 'static;
     /// The future of the call below a layer.
     type Future: Future<Output = Result<Self::Response, Self::Error>> + Send + 'static;
@@ -40,8 +40,8 @@ pub trait LayeredCall: Send + Sized + 'static {
     fn error_of_layer(context: Self::ErrorContext, error: LayerError) -> Self::Error;
 }
 
-/// A layer that fits around the calls `C`: any [`tower_layer::Layer`] whose service takes a `C`, returns its response, and is
-/// `Clone`, `Send`, `Sync` and `'static`. Each call gets its own clone of the service.
+/// A layer for the calls `C`: any [`tower_layer::Layer`] whose service takes a `C`, returns its response, and is `Clone`, `Send`, `Sync`
+/// and `'static`. Each call gets its own clone of the service.
 ///
 /// Of tower's own middleware, `RateLimit` is not `Clone`. Put `BufferLayer` in front of it, in one `tower::ServiceBuilder`.
 #[diagnostic::on_unimplemented(
@@ -68,19 +68,18 @@ where
     }
 }
 
-/// The layers below a layer, down to the runtime: what a layer calls.
+/// The service that a layer calls: the layers below it, down to the runtime.
 ///
-/// It is a [`tower_service::Service`] that is always ready. A clone is cheap. A layer may call it not at all, once or
-/// several times.
+/// It is a [`tower_service::Service`] that is always ready, and cheap to clone. A layer may call it several times, or not at all.
 pub struct Next<C: LayeredCall>(Arc<dyn StartCall<C>>);
 
 impl<C: LayeredCall> Next<C> {
-    /// The function of a runtime below all layers.
+    /// Makes the innermost service, which is the runtime's function below all layers.
     pub fn innermost(start: impl Fn(C) -> C::Future + Send + Sync + 'static) -> Self {
         Self(Arc::new(Innermost(start)))
     }
 
-    /// Passes a call on. Dropping the future cancels it.
+    /// Passes a call on. Dropping the future cancels the call.
     pub fn call(&self, call: C) -> C::Future {
         self.0.start(call)
     }
@@ -138,7 +137,7 @@ where
         + 'static,
 {
     fn start(&self, call: C) -> C::Future {
-        // A service may reserve something for a call when it becomes ready, so each call has a clone.
+        // A service may reserve capacity for a call when it becomes ready, so each call has its own clone.
         let mut service = self.0.clone();
         let context = call.error_context();
         C::boxed(Box::pin(async move {
@@ -159,12 +158,12 @@ pub struct Layers<C: LayeredCall>(Vec<AddLayer<C>>);
 type AddLayer<C> = Arc<dyn Fn(Next<C>) -> Next<C> + Send + Sync>;
 
 impl<C: LayeredCall> Layers<C> {
-    /// Adds a layer below those that there are.
+    /// Adds a layer below the existing ones.
     pub fn add<L: CallLayer<C>>(&mut self, layer: L) {
         self.0.push(Arc::new(move |next| layer.on(next)));
     }
 
-    /// Returns the outermost layer, on top of the others and of the innermost service; `None` where there are no layers.
+    /// Puts the layers around the innermost service, and returns the outermost. `None` if there are no layers.
     pub fn on(&self, innermost: impl FnOnce() -> Next<C>) -> Option<Next<C>> {
         let (outermost, others) = self.0.split_first()?;
         Some(outermost(others.iter().rev().fold(innermost(), |next, add| add(next))))
@@ -194,14 +193,13 @@ impl<C: LayeredCall> fmt::Debug for Layers<C> {
     }
 }
 
-/// A layer that is an async function of the call and of what comes [next](Next).
+/// A layer that is an async function of the call and the [next](Next) service.
 ///
-/// The runtimes have a function `from_fn` that makes one and names their types, so that the types of a closure's arguments
-/// can be left out.
+/// The runtimes have a function `from_fn` that makes one for their types, so that a closure needs no types of its arguments.
 pub struct FromFn<F>(Arc<F>);
 
 impl<F> FromFn<F> {
-    /// A layer that calls this function.
+    /// Makes a layer that calls this function.
     pub fn new(function: F) -> Self {
         Self(Arc::new(function))
     }

@@ -23,7 +23,7 @@ pub(crate) struct Descriptor {
     registration: Registration,
     direction: Direction,
     mode: IoMode,
-    /// Whether the next call would block after a call that moved fewer bytes than it could. Then the next call is saved.
+    /// Whether the next call would block after a call that moved fewer bytes than it could, so that it is left out.
     short_is_last: bool,
     calls: u8,
 }
@@ -38,14 +38,14 @@ enum Registration {
 }
 
 impl Descriptor {
-    /// A descriptor whose file description may be shared: its flags stay as they are.
+    /// Uses a descriptor whose file description may be shared. Its flags stay unchanged.
     #[cfg(target_os = "linux")]
     pub(crate) fn shared(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
         let DescriptorMode { fd, mode, short_is_last } = DescriptorMode::of(fd, direction)?;
         Ok(Self { registration: Registration::Unregistered(fd), direction, mode, short_is_last, calls: 0 })
     }
 
-    /// Our end of a pipe that we made ourselves.
+    /// Uses an end of a pipe that this process has made.
     #[cfg(feature = "process")]
     pub(crate) fn own(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
         #[cfg(target_os = "linux")]

@@ -10,17 +10,17 @@ use rustix::io::{Errno, ReadWriteFlags};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, SocketType};
 use rustix::pipe::PIPE_BUF;
 
-/// The way in which a read or write is kept from blocking.
+/// How reads and writes of a descriptor are kept from blocking.
 ///
 /// `O_NONBLOCK` belongs to the file description, which stdin and stdout share with the process that started this one.
 /// Setting it would make the reads and writes of other processes fail. So each call has its own flag, if the kernel has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IoMode {
-    /// A pipe: the call carries `RWF_NOWAIT`.
+    /// A pipe: each call has the flag `RWF_NOWAIT`.
     NoWait,
-    /// A socket: the call carries `MSG_DONTWAIT`.
+    /// A socket: each call has the flag `MSG_DONTWAIT`.
     DontWait,
-    /// A file description of our own, with `O_NONBLOCK`.
+    /// A file description that is not shared, with `O_NONBLOCK`.
     Nonblocking,
     /// A descriptor without such a flag: `poll` with a time-out of zero before each plain call.
     Polled,

@@ -50,9 +50,9 @@ struct Pipe {
 #[derive(Debug, Default)]
 struct PipeState {
     packets: VecDeque<Packet>,
-    /// The sender has closed its end.
+    /// Whether the sender has closed its end.
     ended: bool,
-    /// The receiver was dropped.
+    /// Whether the receiver was dropped.
     abandoned: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,

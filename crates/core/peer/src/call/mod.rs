@@ -25,10 +25,9 @@ use crate::state::call_slots::{CallSlot, ProgressHook};
 use crate::state::send_capacity::Ticket;
 use crate::state::{PeerState, Wait};
 
-/// A call to the peer: a value until it is awaited, which sends it.
+/// A call to the peer. Awaiting it sends the request and returns the decoded result.
 ///
-/// Awaiting returns the decoded result. Dropping it before that cancels the call at the peer. There is no time-out unless
-/// one is set.
+/// Dropping it before the response cancels the call at the peer. It has no time-out unless one is set.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,7 +43,7 @@ use crate::state::{PeerState, Wait};
 /// ```
 #[must_use = "a call is not made until it is awaited"]
 pub struct Call<R> {
-    /// None for a call that [failed](Self::without_peer) without one.
+    /// `None` for a call that has [failed](Self::without_peer) and has no peer.
     peer: Option<Peer>,
     pub(crate) outgoing: Outgoing<R>,
     stage: Stage,
@@ -60,41 +59,43 @@ pub(crate) struct Outgoing<R> {
     progress: Option<ProgressHook>,
     pub(crate) decode: Option<Decode<R>>,
     check: Option<Check<R>>,
-    /// Where the result is put when it arrives, if there is a check. Set when the request is sent.
+    /// The slot for the checked result, if there is a check. Set when the request is sent.
     received: Option<Received<R>>,
 }
 
 enum Stage {
-    /// Not sent; under this id, if one was reserved.
+    /// Not sent.
     New {
+        /// The id, if one was reserved.
         id: Option<CallId>,
         params: Option<RawJson>,
-        /// When it began to wait for room.
+        /// The time since which it waits for room.
         since: Option<Instant>,
         ticket: Option<Ticket>,
     },
     /// Cannot be sent.
     Failed {
         error: CallError,
-        /// Whether it must be pending for one poll, so that a loop of such calls lets others run. A call with a peer asks
-        /// the [state](PeerState::must_yield) instead.
+        /// Whether it must be pending for one poll, so that a loop of such calls lets other futures run. If the call has a peer,
+        /// [`PeerState::must_yield`] decides instead.
         must_yield: bool,
     },
+    /// Sent with this id, and waits for the response.
     Waiting(CallId),
     Done,
 }
 
-/// Why a call that can be sent, or was, has a peer.
+/// The reason why a call that can be sent, or was sent, has a peer.
 const HAS_PEER: &str = "only a call that has failed has no peer";
 
 /// Calls.
 impl Peer {
-    /// Makes a call, to be awaited.
+    /// Makes a call, which is sent when it is awaited.
     pub fn call<M: RequestMethod>(&self, params: &M) -> Call<M::Response> {
         self.call_method(ByteString::from_static(M::NAME), Some(params))
     }
 
-    /// Makes a call of a method that has no type, to be awaited.
+    /// Makes a call of a method by its name, which is sent when it is awaited.
     pub fn call_method<P, R>(&self, method: impl Into<ByteString>, params: Option<&P>) -> Call<R>
     where
         P: Serialize + ?Sized,
@@ -139,14 +140,14 @@ impl<R> Call<R> {
         }
     }
 
-    /// Sets how long to wait for the response, counted from when the call is first awaited. Then the call fails, and is
-    /// cancelled at the peer if the request has left.
+    /// Sets how long to wait for the response, counted from when the call is first awaited. After that the call fails, and is
+    /// cancelled at the peer if the request is sent.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.outgoing.options = self.outgoing.options.timeout(timeout);
         self
     }
 
-    /// Lets each progress report start the wait again, until `maximum` has passed since the call was sent.
+    /// Lets each progress report restart the time-out, until `maximum` has passed since the call was sent.
     pub fn progress_maximum(mut self, maximum: Duration) -> Self {
         self.outgoing.options = self.outgoing.options.progress_maximum(maximum);
         self
@@ -158,12 +159,11 @@ impl<R> Call<R> {
         self
     }
 
-    /// Runs on the decoded result when the response arrives, and may refuse it.
+    /// Adds a check of the decoded result, which runs when the response arrives and may refuse or change the result.
     ///
-    /// The driver runs it before it looks at the next message. So state that answers and notifications both change is
-    /// changed in the order in which the peer sent them, however late the caller polls. It does not run where the call
-    /// fails, or was dropped before. Several run in the order in which they were added, until one refuses. A panic
-    /// reaches the caller.
+    /// The driver runs it before it handles the next message. So state that both responses and notifications change is changed in the
+    /// order in which the peer sent them, even if the caller polls late. It does not run if the call fails or was dropped before.
+    /// Several checks run in the order in which they were added, until one refuses. A panic reaches the caller.
     pub fn check(mut self, check: impl FnOnce(R) -> Result<R, CallError> + Send + 'static) -> Self
     where
         R: 'static,
@@ -175,8 +175,8 @@ impl<R> Call<R> {
         self
     }
 
-    /// Runs on the decoded result when the response arrives, in its order among the messages of the connection: a
-    /// [`check`](Self::check) that refuses nothing.
+    /// Adds a hook that gets the decoded result when the response arrives, before the next message is handled. It is a
+    /// [`check`](Self::check) that always accepts.
     pub fn on_result(self, hook: impl FnOnce(&R) + Send + 'static) -> Self
     where
         R: 'static,
@@ -207,7 +207,7 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
         Ok((call, state.changed()))
     }
 
-    /// Sends the request once there is room for it. Ready means that it was sent in this poll.
+    /// Sends the request once there is room for it. Ready if it was sent in this poll.
     fn poll_send(&mut self, cx: &Context<'_>) -> Poll<Result<(), CallError>> {
         let Stage::New { id, params, since, ticket } = &mut self.stage else {
             return self.poll_failed(cx).map(Err);
@@ -245,7 +245,7 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
         }
         let due = state.next_deadline();
         if state.poll_capacity(ticket, cx.waker(), deadline, (&**method, params.as_ref())).is_pending() {
-            // The event loop keeps the time of those that wait for room, too.
+            // The event loop also keeps the deadlines of calls that wait for room.
             let waker = if state.next_deadline() == due { None } else { state.changed() };
             drop(state);
             waker.into_iter().for_each(Waker::wake);
@@ -262,7 +262,7 @@ impl<R: DeserializeOwned + Send + 'static> Call<R> {
 }
 
 impl<R> Call<R> {
-    /// Fails a call that cannot be sent. Pending for one poll where other futures must run first.
+    /// Fails a call that cannot be sent. Pending for one poll if other futures must run first.
     #[cold]
     fn poll_failed(&mut self, cx: &Context<'_>) -> Poll<CallError> {
         let Stage::Failed { error, must_yield } = std::mem::replace(&mut self.stage, Stage::Done) else {
@@ -278,7 +278,7 @@ impl<R> Call<R> {
 }
 
 impl<R: DeserializeOwned + Send + 'static> Outgoing<R> {
-    /// Queues the request, and opens a slot for its outcome with the waker of `cx` in it.
+    /// Queues the request, and opens a slot for its outcome with the waker of `cx`.
     fn send(
         &mut self,
         peer: &Peer,

@@ -1,4 +1,4 @@
-//! Decodes the results of calls.
+//! Decodes and checks the results of calls.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::peer_inner::PeerInner;
 use crate::state::call_slots::ResultHook;
 use crate::sync::Mutex;
 
-/// Reads a result.
+/// Decodes a result.
 pub(crate) type Decode<R> = fn(&RawJson) -> Result<R, serde_json::Error>;
 
 /// Accepts, changes or refuses a result when it arrives.
@@ -38,7 +38,7 @@ pub(crate) fn read_on_arrival<R: DeserializeOwned + Send + 'static>(
     })
 }
 
-/// Decodes a result. The handler gets the parts that had to be left out of it.
+/// Decodes a result, and reports the parts that were left out to the handler.
 pub(crate) fn read<R: DeserializeOwned>(
     shared: &PeerInner,
     method: &ByteString,
@@ -50,7 +50,7 @@ pub(crate) fn read<R: DeserializeOwned>(
         Some(by) => by(&result),
         None => decode(&result, limit),
     });
-    // It may be long, and is no longer needed.
+    // The text may be long, and is no longer needed.
     drop(result);
     if decoded.is_ok() && !skipped.is_empty() {
         let waker = shared.lock().skipped(method.clone(), skipped);
@@ -59,8 +59,8 @@ pub(crate) fn read<R: DeserializeOwned>(
     decoded.map_err(|why| CallError::Decode { method: method.clone(), why: why.to_string() })
 }
 
-/// Decodes a result, unless that takes more memory than `limit`. Parts that cannot be read are left out where the result is
-/// usable without them. Some peers write null where the protocols want an empty object.
+/// Decodes a result, unless that takes more memory than `limit`. Malformed parts are left out if the result is usable without them.
+/// `null` is also read as an empty object, because some peers write it instead.
 fn decode<R: DeserializeOwned>(result: &RawJson, limit: usize) -> Result<R, serde_json::Error> {
     if TreeCost::is_over(result.as_str(), limit) {
         let why = format_args!("it takes more than {limit} bytes of memory (Config::value_limit)");

@@ -9,7 +9,7 @@ use agentwire_transport::{Exited, chain};
 
 use crate::{CallError, ConnectionError};
 
-/// An error of any type: what the closure of a connection returns, and what a handler may return.
+/// An error of any type, which the closure of a connection returns and a handler may return.
 ///
 /// `?` turns each of these into it: an error that is `Send`, `Sync` and `'static`, a `&str`, a `String`, a
 /// `Box<dyn Error + Send + Sync>`, and the errors of crates such as `anyhow`. `Display` is the message with its causes,
@@ -48,7 +48,7 @@ impl BoxError {
     ///
     /// # Errors
     ///
-    /// Returns `self` where the error has another type.
+    /// Returns `self` if the error has another type.
     pub fn downcast<E: Error + 'static>(self) -> Result<E, Self> {
         self.0.downcast().map(|error| *error).map_err(Self)
     }
@@ -58,7 +58,7 @@ impl BoxError {
         self.chain().find_map(|error| error.downcast_ref())
     }
 
-    /// Returns how the process at the other end has ended, where that caused the error; see
+    /// Returns how the process at the other end has ended, if that caused the error; see
     /// [`Closed::exited`](crate::Closed::exited).
     pub fn exited(&self) -> Option<&Exited> {
         Exited::of(self.as_error())
@@ -69,8 +69,8 @@ impl BoxError {
         chain(self.as_error())
     }
 
-    /// The text of the error and its causes, as `Display` writes it, but without its escapes: for a program or a model, not for a
-    /// terminal. The errors of these crates escape in their own text what a peer wrote.
+    /// The text of the error and its causes, as `Display` writes it but without the escapes. It is meant for a program or a model, not
+    /// for a terminal. The errors of these crates still escape a peer's text in their own messages.
     pub fn message(&self) -> String {
         WithCauses::new(self.as_error()).plain()
     }

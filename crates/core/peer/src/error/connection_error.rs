@@ -8,14 +8,13 @@ use agentwire_jsonrpc::WithCauses;
 
 use crate::BoxError;
 
-/// Why a function that connects and runs a closure, such as `connect`, failed: it could not connect, or the closure returned an
-/// error.
+/// The error of a function that connects and runs a closure, such as `connect`. It could not connect, or the closure returned an error.
 ///
 /// The closure returns a [`BoxError`], which takes any error by `?`. The function returns this type, which implements [`Error`].
 /// `?` turns it into an `anyhow::Error`, an `eyre::Report`, a `Box<dyn Error + Send + Sync>` and a `BoxError`.
 ///
-/// Its [source](Error::source) is the error of the closure, or the failure to connect. It dereferences to the `BoxError` of that,
-/// to [find](BoxError::find) causes by their type. `Display` is its own text, as for any error; `{:#}` and `Debug` add the causes.
+/// Its [source](Error::source) is the error of the closure, or the failure to connect. It dereferences to that as a `BoxError`, which
+/// can [find](BoxError::find) causes by their type. `Display` writes only its own text; `{:#}` and `Debug` add the causes.
 ///
 /// ```
 /// use std::error::Error;

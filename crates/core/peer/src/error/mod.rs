@@ -19,19 +19,19 @@ use bytestring::ByteString;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Closed {
-    /// The fault that the transport reported last. None when the peer, or this side, closed in good order. The
+    /// The error that the transport reported last. `None` if one side closed the connection without an error. The
     /// [source](Error::source) is the [error in it](TransportError::inner).
     pub reason: Option<Arc<TransportError>>,
 }
 
 impl Closed {
     /// Returns how the process at the other end has ended: its status, and the last lines of its stderr. `None` if the other
-    /// end is not a process of ours, or was still running.
+    /// end is not a child process of this program, or was still running.
     ///
     /// ```
     /// use agentwire_peer::Closed;
     ///
-    /// /// What a restart should know.
+    /// /// Whether a signal ended the process.
     /// fn was_killed(closed: &Closed) -> bool {
     ///     let Some(exited) = closed.exited() else { return false };
     ///     eprintln!("{exited}"); // `my-agent` exited with status 3; its last words were: no API key
@@ -56,10 +56,10 @@ impl Error for Closed {
     }
 }
 
-/// Why a call has no result.
+/// The error of a call.
 ///
-/// Its text escapes what could steer a terminal, as [`Printable`] does: the peer may have written a part of it. The fields hold
-/// what the peer wrote. The text does not contain the cause, which is the [source](Error::source):
+/// Its text may contain the peer's text, so it is escaped for terminals as [`Printable`] does. The fields contain the peer's text
+/// without escapes. The text does not contain the cause, which is the [source](Error::source).
 /// [`WithCauses`](agentwire_jsonrpc::WithCauses) displays both.
 ///
 /// ```
@@ -77,9 +77,9 @@ impl Error for Closed {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The connection ended before the response came.
+    /// The connection ended before the response arrived.
     Closed(Closed),
-    /// No response came in time. The call was cancelled at the peer.
+    /// No response arrived in time. The call was cancelled at the peer.
     #[non_exhaustive]
     TimedOut {
         /// The method.
@@ -87,7 +87,7 @@ pub enum CallError {
         /// The time-out.
         after: Duration,
     },
-    /// The transport could not carry the call, and goes on; see
+    /// The transport could not send the request or receive the response, but the connection goes on; see
     /// [`Packet::RequestFailed`](agentwire_transport::Packet::RequestFailed).
     #[non_exhaustive]
     Failed {
@@ -97,7 +97,7 @@ pub enum CallError {
         /// [error in it](TransportError::inner).
         fault: Arc<TransportError>,
     },
-    /// The peer ended the call without a response, where the protocol lets it.
+    /// The peer ended the call without a response, as the protocol allows for some methods.
     #[non_exhaustive]
     Cancelled {
         /// The method.
@@ -108,8 +108,8 @@ pub enum CallError {
     Refused {
         /// The method.
         method: ByteString,
-        /// The error that the peer answered. It is not a [source](Error::source): a handler answers with an error object among
-        /// the sources of its error, and this one was meant for the caller.
+        /// The peer's error object. It is not a [source](Error::source): a handler's response is the error object among the sources of
+        /// its error, and this object is meant for the caller only.
         error: ErrorObject,
     },
     /// The peer's response does not have the type of the method's result.
@@ -120,15 +120,15 @@ pub enum CallError {
         /// The fault of the response.
         why: String,
     },
-    /// The peer's response can be read, but is not a result that the caller can use, such as a question back.
+    /// The peer's response is valid, but not a result that the caller can use, such as a question to the client.
     #[non_exhaustive]
     Unusable {
         /// The method.
         method: ByteString,
-        /// The response that came instead.
+        /// The response that arrived instead.
         why: Cow<'static, str>,
     },
-    /// The parameters have no JSON form; nothing was sent.
+    /// The parameters have no JSON form. Nothing was sent.
     #[non_exhaustive]
     Encode {
         /// The method.
@@ -136,7 +136,7 @@ pub enum CallError {
         /// The fault of the parameters.
         why: String,
     },
-    /// A rule forbids the call on this connection; nothing was sent.
+    /// A rule forbids the call on this connection. Nothing was sent.
     #[non_exhaustive]
     NotAllowed {
         /// The method.
@@ -153,23 +153,22 @@ impl CallError {
         Self::NotAllowed { method: method.into(), why: why.into() }
     }
 
-    /// Makes the error of a call whose time-out a runtime keeps, for calls that take more than one response.
+    /// Makes the error of a call whose time-out the runtime measures, for calls with more than one response.
     pub fn timed_out(method: impl Into<ByteString>, after: Duration) -> Self {
         Self::TimedOut { method: method.into(), after }
     }
 
-    /// Makes the error of a call that was not carried to its response, because something between the caller and the transport
-    /// failed.
+    /// Makes the error of a call that failed between the caller and the transport.
     pub fn failed(method: impl Into<ByteString>, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Failed { method: method.into(), fault: Arc::new(TransportError::other(error)) }
     }
 
-    /// Makes the error of a call that the peer refused later than by its response, for calls that take more than one.
+    /// Makes the error of a call that the peer refused after its first response, for calls with more than one response.
     pub fn refused(method: impl Into<ByteString>, error: ErrorObject) -> Self {
         Self::Refused { method: method.into(), error }
     }
 
-    /// Makes the error of a call that the peer ended, other than by a notification.
+    /// Makes the error of a call that the peer has cancelled in another way than by the cancel notification.
     pub fn cancelled(method: impl Into<ByteString>) -> Self {
         Self::Cancelled { method: method.into() }
     }
@@ -179,7 +178,7 @@ impl CallError {
         Self::Decode { method: method.into(), why: why.into() }
     }
 
-    /// Makes the error of a call whose answer is not the result.
+    /// Makes the error of a call whose response is not a usable result.
     pub fn unusable(method: impl Into<ByteString>, why: impl Into<Cow<'static, str>>) -> Self {
         Self::Unusable { method: method.into(), why: why.into() }
     }
@@ -192,7 +191,7 @@ impl CallError {
         }
     }
 
-    /// Returns the error that the peer answered, if it refused the call.
+    /// Returns the peer's error object, if the peer refused the call.
     pub fn refusal(&self) -> Option<&ErrorObject> {
         match self {
             Self::Refused { error, .. } => Some(error),
@@ -265,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_error_lets_through_what_steers_a_terminal() {
+    fn every_error_escapes_terminal_controls() {
         const TEXT: &str = "\u{1b}[2J\u{202e}gone\u{7f}\nnow";
         const SHOWN: &str = "^[[2J<U+202E>gone^?\nnow";
         let closed = |error: TransportError| Closed { reason: Some(Arc::new(error)) };
@@ -307,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_hold_what_the_peer_wrote() {
+    fn fields_contain_the_peers_text_without_escapes() {
         let error = CallError::refused("m", ErrorObject::new(1, "\u{1b}"));
         assert_eq!(error.refusal().unwrap().message, "\u{1b}");
         assert_eq!(Exited::new("p", None, "\u{1b}").stderr, "\u{1b}");

@@ -1,8 +1,10 @@
+//! Turns any error into the error response of a handler.
+
 use agentwire_jsonrpc::ErrorObject;
 
 use crate::BoxError;
 
-/// Turns the error of a result into the response of a handler.
+/// Turns the error of a result into the error response of a handler.
 ///
 /// ```
 /// use agentwire_jsonrpc::ErrorObject;
@@ -15,12 +17,11 @@ use crate::BoxError;
 /// assert_eq!(port("http").unwrap_err().message, "internal error: invalid digit found in string");
 /// ```
 pub trait OrInternal<T> {
-    /// Makes an error the response: the [`ErrorObject`] that it is, or was caused by, and an internal error with its text
-    /// otherwise.
+    /// Turns an error into the [`ErrorObject`] that it is or was caused by. Any other error becomes an internal error with its text.
     ///
     /// # Errors
     ///
-    /// That answer, where the result is an error.
+    /// Returns that error object if the result is an error.
     fn internal(self) -> Result<T, ErrorObject>;
 }
 
@@ -37,18 +38,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_error_becomes_an_answer_and_an_answer_stays_what_it_is() {
+    fn any_error_becomes_an_internal_error_except_an_error_object() {
         let internal = ErrorObject::internal_error;
         assert_eq!(Err::<(), _>("text").internal(), Err(internal("text")));
         assert_eq!(Err::<(), _>(io::Error::other("disk")).internal(), Err(internal("disk")));
         assert_eq!(Err::<(), _>(BoxError::from("boxed")).internal(), Err(internal("boxed")));
-        let answer = ErrorObject::invalid_params("no path");
-        assert_eq!(Err::<(), _>(answer.clone()).internal(), Err(answer));
+        let object = ErrorObject::invalid_params("no path");
+        assert_eq!(Err::<(), _>(object.clone()).internal(), Err(object));
         assert_eq!(Ok::<_, io::Error>(1).internal(), Ok(1));
     }
 
     #[test]
-    fn an_input_output_error_needs_no_more_than_a_question_mark() {
+    fn question_mark_turns_an_io_error_into_an_error_object() {
         fn read() -> Result<(), ErrorObject> {
             Err(io::Error::other("disk"))?
         }

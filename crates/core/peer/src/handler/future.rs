@@ -15,7 +15,7 @@ use crate::observe::open_call::in_scope;
 /// The outcome of a request, and the request that it answers.
 pub(crate) type RequestOutcome = (IncomingId, Result<RawJson, ErrorObject>);
 
-/// The future of a handler for one request. A panic in it fails this request only; the panic hook has reported it.
+/// The future of a handler for one request. A panic in it fails only this request. The panic hook has reported it.
 pub(crate) struct HandlerFuture<C> {
     pub(crate) incoming: IncomingId,
     /// The size of the request's params in bytes.
@@ -33,7 +33,7 @@ impl<C> HandlerFuture<C> {
         observer: Option<Arc<dyn CallObserver>>,
         handler: impl FnOnce() -> C,
     ) -> Self {
-        // Boxed as it is made: it may be large, and would be moved with every request.
+        // Boxed when it is made, because it may be large and would be moved with every request.
         let start = || in_scope(observer.as_deref(), || Box::pin(handler()));
         let outcome = catch_unwind(AssertUnwindSafe(start)).ok();
         Self { incoming, bytes, observer, outcome }

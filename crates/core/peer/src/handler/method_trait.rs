@@ -3,8 +3,8 @@
 /// For protocol runtimes: defines the trait that authors of agents or clients implement. **Exempt from semver**, as
 /// [`runtime`](crate::runtime) is.
 ///
-/// The input is a table of the methods, in the order of their kinds. A method with a default has its value behind `=`. The
-/// names `RawJson` and `Error` must be in scope, and a module has one such table, because the macro defines a module `dynamic`.
+/// The input is a table of the methods, requests before notifications. A method with a default has its value behind `=`. The
+/// names `RawJson` and `Error` must be in scope. A module can have only one such table, because the macro defines a module `dynamic`.
 ///
 /// ```
 /// use agentwire_jsonrpc::{ErrorObject as Error, RawJson};
@@ -49,8 +49,8 @@
 /// The futures of all methods are `Send`, so the trait's implementations are `Send + Sync`. References, `Box` and `Arc` of an
 /// implementation implement the trait, also those of a trait object: `Box<dyn Calculator>` is a calculator.
 ///
-/// A method that returns a future of its own type cannot be called on a trait object, so it is bound to `Self: Sized`, and a
-/// supertrait that every implementation has, `AsDyn`, leads to the same methods with boxed futures. Pointers call those.
+/// A method that returns a future of its own type cannot be called on a trait object, so it requires `Self: Sized`. Every
+/// implementation has the supertrait `AsDyn`, which returns the same methods with boxed futures. Pointers call those.
 #[macro_export]
 macro_rules! method_trait {
     (
@@ -149,7 +149,7 @@ macro_rules! method_trait {
                 params: Option<RawJson>,
                 context: $ExtensionContext,
             ) -> impl ::std::future::Future<Output = Result<RawJson, Error>> + Send {
-                // A block, because the future borrows from two places, for whose shorter life there is no name.
+                // A block, because the future borrows from two values, and their common lifetime cannot be named.
                 async move {
                     let methods = <$Target as dynamic::AsDyn>::as_dyn(self);
                     dynamic::Methods::extension_request(methods, method, params, context).await

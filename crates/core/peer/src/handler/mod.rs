@@ -21,10 +21,10 @@ use crate::peer::Peer;
 pub trait Handler {
     /// Answers a request.
     ///
-    /// The part before this returns the future runs in the order of arrival, before any later message is handled. So does
-    /// the part of the future before its first wait, unless [`Config::backlog_limit`](crate::Config::backlog_limit) bytes
-    /// are queued. In that time no future is polled; requests begin in their order when there is room. The future may call
-    /// the peer and wait for it. If it panics, the response is an internal error.
+    /// This function runs in the order of arrival, before any later message is handled. The first poll of its future does too, unless
+    /// [`Config::backlog_limit`](crate::Config::backlog_limit) bytes are queued. In that case no future is polled, and the requests
+    /// start in their order when there is room. The future may call the peer and wait for it. If it panics, the response is an internal
+    /// error.
     fn request(
         &self,
         request: Request,
@@ -34,20 +34,20 @@ pub trait Handler {
     /// Called for each notification, one by one, in order, and before any later response resolves. It must not take long.
     fn notification(&self, notification: Notification, peer: &Peer);
 
-    /// Called for a response that belongs to no call: too late, repeated, or the peer's complaint about a message that it could
-    /// not read. The default ignores it.
+    /// Called for a response that belongs to no call. It is late, repeated, or the error for a message that the peer could not read. The
+    /// default ignores it.
     fn unmatched_response(&self, response: Response) {
         drop(response);
     }
 
-    /// Called for the response to a call that was dropped, and so cancelled at the peer. The default ignores it.
+    /// Called for the response to a call that was dropped and therefore cancelled. The default ignores it.
     fn cancelled_response(&self, response: Response) {
         drop(response);
     }
 
-    /// Called when the result of a call was decoded without parts that could not be read; see
-    /// [`collect_skipped`](agentwire_jsonrpc::collect_skipped). The default ignores them. It is not called for values that a handler decodes
-    /// itself.
+    /// Called when malformed parts were left out of the result of a call; see
+    /// [`collect_skipped`](agentwire_jsonrpc::collect_skipped). The default ignores them. It is not called for values that a handler
+    /// decodes itself.
     fn skipped(&self, method: &str, skipped: Skipped) {
         let _ = (method, skipped);
     }
@@ -58,8 +58,8 @@ pub trait Handler {
         drop(error);
     }
 
-    /// Called when messages that the peer sent beside the streams of our requests may be lost, after those that arrived earlier
-    /// and before those that arrive later. With an `end`, none of them arrive any more; see
+    /// Called when messages of the peer outside of the streams of this side's requests may be lost. It is called in order: after the
+    /// earlier messages and before the later ones. With an `end`, no more such messages arrive; see
     /// [`Packet::Gap`](agentwire_transport::Packet::Gap). The default ignores it.
     fn gap(&self, end: Option<Arc<TransportError>>) {
         drop(end);
@@ -76,8 +76,8 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    /// The peer that sent the request. Messages sent through this handle belong to the request, which decides the stream
-    /// that they take on transports with several.
+    /// The peer that sent the request. Messages sent through this handle belong to the request. A transport with several streams sends
+    /// them on that of the request.
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
@@ -92,7 +92,7 @@ impl RequestContext {
         self.in_batch
     }
 
-    /// How the request arrived, if the transport has more than the message: over HTTP, the head of the HTTP request.
+    /// The source of the request, if the transport provides one: over HTTP, the head of the HTTP request.
     pub fn source(&self) -> Option<&Arc<dyn MessageSource>> {
         self.source.as_ref()
     }
@@ -111,8 +111,8 @@ impl RequestContext {
 
     /// Answers the request now, while its handler goes on. The handler's own outcome is ignored.
     ///
-    /// For protocols in which the response means that work has begun. An answered request cannot be cancelled, and no longer
-    /// counts against [`Config::request_limit`](crate::Config::request_limit): the caller sets a bound of its own.
+    /// It is for protocols in which the response means that work has started. An answered request cannot be cancelled, and no longer
+    /// counts against [`Config::request_limit`](crate::Config::request_limit), so the caller needs its own limit.
     pub fn answer(&self, outcome: Result<RawJson, ErrorObject>) {
         let mut state = self.peer.shared.lock();
         state.answer(self.incoming, outcome);

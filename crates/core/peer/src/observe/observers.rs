@@ -30,7 +30,7 @@ impl Observers {
     }
 }
 
-/// The values that the observers keep for one call of ours, in their order.
+/// The values of the observers for one call by this side, in the order of the observers.
 type Values = Vec<Option<Arc<dyn Any + Send + Sync>>>;
 
 impl Observer for Observers {

@@ -1,4 +1,4 @@
-//! The handle on a connection's other side. Queues notifications, encodes params and answers, and waits for the connection's end.
+//! The handle on a connection's other side. Queues notifications, encodes params and results, and waits for the connection's end.
 
 pub(crate) mod encode_buffer;
 pub(crate) mod notify;

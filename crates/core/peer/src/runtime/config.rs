@@ -53,7 +53,7 @@ macro_rules! runtime_config {
 macro_rules! __runtime_setting {
     (request_limit) => {
         $crate::__runtime_setting!(request_limit: usize =>
-            "Sets how many requests of the peer's may be unanswered (default 1024). One more is refused with an error that names the limit.");
+            "Sets how many requests of the peer may be unanswered (default 1024). One more is refused with an error that names the limit.");
     };
     (request_bytes_limit) => { $crate::__runtime_setting!(request_bytes_limit "32 MiB"); };
     (request_bytes_limit $default:literal) => {
@@ -77,7 +77,7 @@ macro_rules! __runtime_setting {
     };
     (batch_response_limit) => {
         $crate::__runtime_setting!(batch_response_limit: usize =>
-            "Sets how many bytes of answers may wait in batches for the others of their batch (default 16 MiB). An answer that exceeds it becomes an error.");
+            "Sets how many bytes of responses may wait for the rest of their batches (default 16 MiB). A response that exceeds it becomes an error.");
     };
     (drain) => {
         $crate::__runtime_setting!(drain: ::std::time::Duration =>

@@ -122,7 +122,7 @@ impl PeerState {
         self.write_closed.is_some().then(|| self.reason())
     }
 
-    /// Why no call can be answered any more, if that is so.
+    /// The error for calls, if no more responses can arrive.
     pub(crate) fn closed(&self) -> Option<Closed> {
         (self.read_closed.is_some() || self.write_closed.is_some()).then(|| self.reason())
     }
@@ -271,7 +271,7 @@ impl PeerState {
     }
 }
 
-/// Calls of ours.
+/// Calls by this side.
 impl PeerState {
     /// Waits for the outcome of a call; see [`CallSlots::poll`].
     pub(crate) fn poll_call(&mut self, call: CallId, waker: &Waker, is_main: bool) -> Poll<Option<CallSlot>> {

@@ -32,26 +32,26 @@ pub struct Command {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
     clear: bool,
-    /// Sets the directory that the process starts in (default ours). A relative `program` path may be
-    /// looked up from either, depending on the system: use an absolute one.
+    /// Sets the directory in which the process starts (default: that of this process). A relative `program` path may be
+    /// looked up from either directory, depending on the system, so use an absolute one.
     #[build(name = current_dir, into)]
     pub(super) directory: Option<PathBuf>,
-    /// Sets how its stderr is used (default [`Stderr::Forward`]).
+    /// Sets how the process's stderr is used (default [`Stderr::Forward`]).
     pub(super) stderr: Stderr,
     /// Sets whether the process group has a guard (default true): a sleeping `/bin/sh` that kills the whole group as soon as
     /// this process has ended, even by SIGKILL. Unix only: on Windows the system itself kills it.
     pub(super) guard: bool,
-    /// Sets how long each step of the shutdown waits before the next (default 2 seconds): for the end after
-    /// its stdin was closed, then for the end after SIGTERM.
+    /// Sets how long each step of the shutdown waits before the next (default 2 seconds): first after closing stdin, then after
+    /// SIGTERM.
     pub(super) grace: Duration,
-    /// Sets how many bytes a line from it may have (default 32 MiB). A longer one is refused with an error
+    /// Sets how many bytes a line of the process may have (default 32 MiB). A longer one is refused with an error
     /// that names the limit, and the next line is read as usual.
     pub(super) limit: Option<usize>,
-    /// Sets how many messages a batch from it may have (default 1024).
+    /// Sets how many messages a batch of the process may have (default 1024).
     pub(super) batch_limit: Option<usize>,
-    /// Sets a function that gets each line of its stdout that begins with neither `{` nor `[`: not JSON-RPC, but a log in the
-    /// wrong place, or the greeting of another program. Of each it gets at most 500 bytes, with U+FFFD for what is not UTF-8,
-    /// and with its control characters. The function runs while the transport is polled, so it must not block.
+    /// Sets a function that gets each line of stdout that begins with neither `{` nor `[`. Such a line is not JSON-RPC, but for example
+    /// a log line. The function gets at most 500 bytes of it, with U+FFFD for invalid UTF-8 and with its control characters. It runs
+    /// while the transport is polled, so it must not block.
     #[build(name = on_text_line, dynamic)]
     #[expect(clippy::type_complexity, reason = "the derived setter takes any such function")]
     pub(super) on_text: Option<Arc<dyn Fn(&str) + Send + Sync>>,
@@ -59,33 +59,31 @@ pub struct Command {
 
 /// The treatment of a child's stderr.
 ///
-/// In every case but `Discard` the last 20 lines (8 KiB at most) are kept, to say why a process ended. It is
-/// always read as fast as it comes, so a child that writes much never blocks on it.
+/// Except with `Discard`, the last 20 lines (at most 8 KiB) are kept for the error that reports the end of the process. Stderr is then
+/// always read as fast as the child writes it, so the child never blocks on it.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Stderr {
-    /// Passed on to our own stderr a line at a time, as [`Printable`] shows it, behind the
-    /// program's name: `my-server: listening`. So it cannot steer the terminal that we run at, or pass for a line of
-    /// ours. A line of more than 8 KiB comes in parts. If ours does not take it fast enough, lines are dropped, and one
-    /// there has their number.
+    /// Each line is written to this process's stderr, escaped by [`Printable`], behind the program's name: `my-server: listening`. So
+    /// it cannot control the terminal, or look like a line of this process. A line of more than 8 KiB is split. If this process's
+    /// stderr is slow, lines are dropped, and a line with their number is written.
     #[default]
     Forward,
     /// Only the last lines are kept.
     Capture,
-    /// All of it is dropped, the last lines included.
+    /// All lines are dropped, also the last ones.
     Discard,
-    /// Each line is given to a function, without its line end, with U+FFFD for what is not UTF-8. A line of
-    /// more than 8 KiB comes in parts. The function runs while the transport is polled, so it must not block.
-    /// Control characters are in it as the child wrote them: show it to people as a
-    /// [`Printable`].
+    /// Each line is given to a function, without its line end, and with U+FFFD for invalid UTF-8. A line of more than 8 KiB is split.
+    /// The function runs while the transport is polled, so it must not block. Control characters are not escaped: show the line as
+    /// a [`Printable`].
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
 }
 
-/// Why a command line could not be read.
+/// The error of an invalid command line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseCommandError {
-    /// It has no words.
+    /// The command line has no words.
     #[error("the command line is empty")]
     Empty,
     /// A quote is not closed.
@@ -94,8 +92,8 @@ pub enum ParseCommandError {
 }
 
 impl Command {
-    /// Starts `program`, which is looked for in `PATH` unless it is a path, without arguments, in our own
-    /// directory and environment. On Windows `PATHEXT` completes it, so that `npx` is `npx.cmd`.
+    /// Makes a command without arguments, with the directory and environment of this process. `program` is a path, or a name that is
+    /// searched for in `PATH`. On Windows `PATHEXT` completes it, so that `npx` is `npx.cmd`.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -112,12 +110,12 @@ impl Command {
         }
     }
 
-    /// Reads a command line: words, quotes and backslashes mean what they mean to a POSIX shell. Nothing else
-    /// does: no variable, pattern, `~`, pipe or redirection; no shell runs.
+    /// Parses a command line. Words, quotes and backslashes have the meaning of a POSIX shell. No shell runs, so variables, patterns,
+    /// `~`, pipes and redirections have none.
     ///
     /// # Errors
     ///
-    /// When there is no word, or a quote is not closed.
+    /// Fails if there is no word, or if a quote is not closed.
     pub fn parse(line: &str) -> Result<Self, ParseCommandError> {
         let words = shell_words::split(line).map_err(|_| ParseCommandError::Unclosed(line.to_owned()))?;
         let mut words = words.into_iter();
@@ -156,7 +154,7 @@ impl Command {
         self
     }
 
-    /// Starts with an empty environment instead of ours, and forgets what was set before.
+    /// Starts with an empty environment instead of that of this process, and removes the variables that were set before.
     #[must_use]
     pub fn env_clear(mut self) -> Self {
         self.clear = true;
@@ -174,29 +172,29 @@ impl Command {
         &self.arguments
     }
 
-    /// The command for the standard library, to run the program at our own terminal: with our stdin, stdout and stderr. An
-    /// agent's program logs in so.
+    /// The command for the standard library, with this process's stdin, stdout and stderr. An agent's login runs at the terminal this
+    /// way.
     pub fn at_terminal(&self) -> process::Command {
         let mut command = self.to_std();
         command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
         command
     }
 
-    /// The variables of the environment that are set, or left out where there is no value, in the order of the calls.
+    /// The variables of the environment that are set, in the order of the calls. A variable without a value is removed.
     pub fn environment(&self) -> impl Iterator<Item = (&OsStr, Option<&OsStr>)> {
         self.environment.iter().map(|(name, value)| (name.as_os_str(), value.as_deref()))
     }
 
-    /// The directory that the process starts in; none if it is ours.
+    /// The directory in which the process starts. `None` for that of this process.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }
 
-    /// The `PATH` that the last call sets. `None` if the last call removes it, or if no call names it: then the program is looked
-    /// for in our own, as the standard library does on Windows.
+    /// The `PATH` that the last call sets. `None` if the last call removes it, or if no call sets it. The program is then searched for
+    /// in the `PATH` of this process, as the standard library does on Windows.
     fn path(&self) -> Option<&OsStr> {
         let mut variables = self.environment.iter().rev();
-        // Windows, where this matters, calls it `Path`, and takes both for the same.
+        // Windows, where this matters, writes `Path`, and ignores case.
         let (_, value) = variables.find(|(name, _)| name.eq_ignore_ascii_case("PATH"))?;
         value.as_deref()
     }

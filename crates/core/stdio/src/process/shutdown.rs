@@ -11,7 +11,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::process::streams::{ChildStreams, Reading};
 
-/// The shutdown of a process, in steps that each take the grace time at most.
+/// The shutdown of a process. Each step takes at most the grace time.
 #[derive(Debug)]
 pub(super) struct Shutdown {
     step: ShutdownStep,
@@ -22,13 +22,13 @@ pub(super) struct Shutdown {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShutdownStep {
-    /// Writes queued bytes, then closes its stdin.
+    /// Writes queued bytes, then closes the child's stdin.
     Flush,
-    /// Its stdin is closed. Waits for its end.
+    /// Stdin is closed. Waits for the end of the process.
     Closed,
-    /// It was sent SIGTERM. Waits for its end.
+    /// SIGTERM is sent. Waits for the end of the process.
     Terminated,
-    /// It was sent SIGKILL. Waits for its end.
+    /// SIGKILL is sent. Waits for the end of the process.
     Killed,
     Done,
 }
@@ -39,7 +39,7 @@ impl Shutdown {
         Self { step: ShutdownStep::Flush, grace, timer: Box::pin(tokio::time::sleep(grace)) }
     }
 
-    /// Takes all steps that are due. Ready when the process has ended.
+    /// Runs all steps that are due. Ready when the process has ended.
     pub(super) fn poll(
         &mut self,
         child: &mut ChildStreams,
@@ -100,9 +100,9 @@ fn poll_flushed(child: &mut ChildStreams, cx: &mut Context<'_>, late: bool) -> P
     Poll::Ready(ShutdownStep::Closed)
 }
 
-/// Waits until the process has ended, and until all others that hold its stdout have closed it.
+/// Waits until the process has ended, and until all other processes that hold its stdout have closed it.
 ///
-/// Processes that it started may need the rest of the grace time. They are noticed because they hold its stdout.
+/// Processes that it has started may need the rest of the grace time. They are detected because they hold its stdout.
 fn poll_group_ended(child: &mut ChildStreams, cx: &mut Context<'_>) -> Poll<()> {
     child.discard(cx);
     match child.group.poll_ended(cx) {
