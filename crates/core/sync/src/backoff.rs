@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_in_a_row_and_a_success_that_lasts_resets_it() {
+    fn limit_counts_consecutive_failures_and_a_lasting_success_resets_it() {
         let backoff = Backoff::new(2).reset_after(Duration::from_secs(10));
         let mut failures = 0;
         assert!(backoff.after_failure(&mut failures, SHORT).is_some());

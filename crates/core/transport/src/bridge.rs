@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_fails_alone_is_answered() {
+    fn failed_request_is_answered_with_an_error() {
         let ((mut client, near), (mut server, far)) = (duplex(1), duplex(1));
         let failed =
             Packet::RequestFailed { id: 1_u64.into(), error: Arc::new(TransportError::other("gone")) };
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_one_ends_both() {
+    fn failure_of_one_transport_ends_both() {
         let ((mut client, near), (mut server, far)) = (duplex(1), duplex(1));
         let failing = far.map(|_| Err(TransportError::other("gone")));
         server.send(packet(1)).now_or_never().expect("there is room").unwrap();

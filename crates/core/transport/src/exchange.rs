@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_that_leaves_cancels_and_an_answer_does_not() {
+    fn dropped_stream_cancels_but_a_finished_exchange_does_not() {
         let (left, stream) = exchange(8);
         let cancelled = left.notifications.cancelled();
         drop(stream);

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_stays_what_it_is() {
+    fn text_is_kept_unchanged() {
         for text in [
             "{}",
             r#"{"b":1,"a":2,"b":3}"#,
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_sets_and_takes_away() {
+    fn patch_sets_and_removes_members() {
         let mut merged = object(r#"{"a":1,"b":{"c":2},"a":3}"#);
         merged.merge(&object(r#"{"a":null,"b":{ "d":3.0 },"e":null,"f":1,"f":1e400}"#));
         assert_eq!(merged.as_str(), r#"{"b":{ "d":3.0 },"f":1e400}"#);

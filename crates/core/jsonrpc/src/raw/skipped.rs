@@ -13,17 +13,17 @@ use crate::reader;
 use crate::{Printable, RawJson};
 
 thread_local! {
-    /// The parts that the current decoding of this thread has left out. None outside of [`collect_skipped`].
+    /// The parts that the current decoding of this thread has left out. `None` outside of [`collect_skipped`].
     static NOTES: RefCell<Option<Skipped>> = const { RefCell::new(None) };
     /// Whether the current decoding of this thread is the lenient, second attempt at a value.
     static IS_LENIENT: Cell<bool> = const { Cell::new(false) };
     /// The path from the value of a lenient attempt to the part that is being read.
-    static PLACE: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
+    static PATH: RefCell<Vec<PathStep>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A step from a value into it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Member(&'static str),
     Item(usize),
 }
@@ -154,7 +154,7 @@ fn note_skipped_of(name: &'static str, index: Option<usize>, why: &dyn fmt::Disp
             skipped.more += 1;
             return;
         }
-        skipped.add(SkippedPart { kind: kind_of(name), index, place: place(), why: reason(why) });
+        skipped.add(SkippedPart { kind: kind_of(name), index, place: current_path(), why: reason(why) });
     });
 }
 
@@ -162,40 +162,40 @@ fn reason(why: &dyn fmt::Display) -> String {
     Printable::one_line(&why.to_string()).to_string().chars().take(MAX_REASON).collect()
 }
 
-/// Adds a step to the place of the current decoding, until the guard is dropped.
+/// Adds a step to the path of the current decoding, until the guard is dropped.
 #[inline(never)]
-pub(crate) fn enter(step: Step) -> Entered {
+pub(crate) fn push_step(step: PathStep) -> StepGuard {
     let is_entered = is_lenient();
     if is_entered {
-        PLACE.with_borrow_mut(|place| place.push(step));
+        PATH.with_borrow_mut(|path| path.push(step));
     }
-    Entered { is_entered }
+    StepGuard { is_entered }
 }
 
 /// Removes the step when it is dropped, also by a panic of the decoding.
 #[must_use]
-pub(crate) struct Entered {
+pub(crate) struct StepGuard {
     is_entered: bool,
 }
 
-impl Drop for Entered {
+impl Drop for StepGuard {
     #[inline(never)]
     fn drop(&mut self) {
         if self.is_entered {
-            PLACE.with_borrow_mut(Vec::pop);
+            PATH.with_borrow_mut(Vec::pop);
         }
     }
 }
 
-/// The path to the part that is read.
-fn place() -> String {
+/// The path to the part that is being read.
+fn current_path() -> String {
     let mut path = String::new();
-    PLACE.with_borrow(|steps| {
+    PATH.with_borrow(|steps| {
         for step in steps {
             let written = match step {
-                Step::Member(name) if path.is_empty() => write!(path, "{name}"),
-                Step::Member(name) => write!(path, ".{name}"),
-                Step::Item(index) => write!(path, "[{index}]"),
+                PathStep::Member(name) if path.is_empty() => write!(path, "{name}"),
+                PathStep::Member(name) => write!(path, ".{name}"),
+                PathStep::Item(index) => write!(path, "[{index}]"),
             };
             written.expect("a string takes what is written");
         }
@@ -222,10 +222,10 @@ impl RawJson {
     ///
     /// When the value cannot be used without a part that cannot be read.
     pub fn decode_leniently<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        let noted = noted();
+        let noted = note_counts();
         match self.decode() {
-            // The second attempt leaves out the same parts, and knows their places.
-            Ok(first) if noted != self::noted() => {
+            // The second attempt leaves out the same parts, and records their paths.
+            Ok(first) if noted != note_counts() => {
                 Ok(decode_again(self.as_str(), noted).and_then(Result::ok).unwrap_or(first))
             }
             Ok(first) => Ok(first),
@@ -234,8 +234,8 @@ impl RawJson {
     }
 }
 
-/// How many parts the current decoding has noted, and how many beyond these. `None` outside of [`collect_skipped`].
-fn noted() -> Option<(usize, usize)> {
+/// The numbers of parts that the current decoding has recorded and has only counted. `None` outside of [`collect_skipped`].
+fn note_counts() -> Option<(usize, usize)> {
     NOTES.with_borrow(|notes| notes.as_ref().map(|notes| (notes.parts.len(), notes.more)))
 }
 
@@ -299,7 +299,7 @@ pub fn read_items<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, serde_json:
             let mut items = Vec::new();
             let mut index = 0;
             while let Some(item) = array.next_element::<&RawValue>()? {
-                let _entered = enter(Step::Item(index));
+                let _entered = push_step(PathStep::Item(index));
                 match reader::read(item.get()) {
                     Ok(item) => items.push(item),
                     Err(why) => note_skipped::<T>(Some(index), &why),

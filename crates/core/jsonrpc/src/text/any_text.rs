@@ -92,7 +92,8 @@ fn put_together<'de, A: MapAccess<'de>>(first: Option<Text<'de>>, mut map: A) ->
     Ok(Text(object.into_text().into()))
 }
 
-/// Reads any value as its JSON text.
+/// Reads any value as its JSON text. For the newtype [`RAW_VALUE`], `serde_json` returns a map whose only member has that name and the
+/// raw text. Other deserializers return the value itself.
 pub(crate) struct AnyText;
 
 impl<'de> DeserializeSeed<'de> for AnyText {

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_shown_as_its_text_is_however_it_comes_in_pieces() {
+    fn pieces_of_a_display_are_escaped_like_the_whole_text() {
         for text in ["\r", "\r\n", "a\r\r\nb\r", "\u{1b}[2Jред\r\n\u{9b}", ""] {
             for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
                 let (start, end) = text.split_at(at);

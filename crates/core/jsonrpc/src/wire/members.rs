@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::read_as::{ReadAs, Seed};
 use crate::RawObject;
 use crate::raw::empty_array::read_object;
-use crate::raw::skipped::{Step, enter, is_lenient, note_skipped};
+use crate::raw::skipped::{PathStep, is_lenient, note_skipped, push_step};
 use crate::text::Text;
 
 /// A type that is read from the members of an object.
@@ -151,7 +151,7 @@ fn take_leniently<'de, L: ReadAs<'de, T>, T, A: MapAccess<'de>>(
     name: &'static str,
     members: &mut A,
 ) -> Result<T, A::Error> {
-    let _entered = enter(Step::Member(name));
+    let _entered = push_step(PathStep::Member(name));
     members.next_value_seed(Seed::<L, T>::NEW)
 }
 
@@ -166,7 +166,7 @@ pub fn default_if_lenient<T: Default, E: Error>(name: &'static str) -> Result<T,
     if !is_lenient() {
         return Err(E::missing_field(name));
     }
-    let _entered = enter(Step::Member(name));
+    let _entered = push_step(PathStep::Member(name));
     note_skipped::<T>(None, &E::missing_field(name));
     Ok(T::default())
 }

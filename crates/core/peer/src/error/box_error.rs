@@ -153,7 +153,7 @@ mod tests {
     struct Unreadable(#[source] io::Error);
 
     #[test]
-    fn the_text_has_each_cause_once() {
+    fn text_contains_each_cause_once() {
         let error = BoxError::from(Unreadable(io::Error::other("the disk is gone")));
         assert_eq!(error.to_string(), "the settings cannot be read: the disk is gone");
         assert_eq!(format!("{error:?}"), error.to_string());
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_inside_is_found_and_taken() {
+    fn inner_error_is_found_and_taken() {
         let error = BoxError::from(Unreadable(io::Error::other("gone")));
         assert!(error.downcast_ref::<io::Error>().is_none() && error.find::<io::Error>().is_some());
         assert!(error.source().is_some());
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_process_is_found() {
+    fn exit_of_a_process_is_found() {
         let exited = Exited::new("my-agent", None, "no API key");
         let closed = Closed { reason: Some(Arc::new(TransportError::other(exited))) };
         let error = BoxError::from(CallError::from(closed));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_object_is_the_answer_and_what_another_peer_refused_is_not() {
+    fn error_object_is_the_response_except_in_a_refused_call() {
         let answer = ErrorObject::from(BoxError::from(ErrorObject::invalid_params("no path")));
         assert_eq!(answer, ErrorObject::invalid_params("no path"));
         let wrapped = TransportError::other(ErrorObject::invalid_params("no path"));
