@@ -24,7 +24,7 @@ pub(crate) enum EntryKind {
     /// The request of a call, which may be withdrawn.
     Call(CallId),
     /// Responses to this many requests of the peer.
-    Answer(usize),
+    Responses(usize),
     /// An error with the id null.
     RefusalWithoutId,
     Notification,
