@@ -1,6 +1,6 @@
 //! Ports for programs that get theirs on the command line, and that may bind it again after a restart.
 
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -24,7 +24,6 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 ///
 /// If all 10,000 ports are taken.
 pub fn free_port() -> u16 {
-    let is_free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
     for _ in 0..COUNT {
         let number = process::id().wrapping_mul(STRIDE).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
         let port = FIRST + u16::try_from(number % u32::from(COUNT)).expect("it is less than COUNT");
@@ -35,8 +34,25 @@ pub fn free_port() -> u16 {
     panic!("no port from {FIRST} on is free")
 }
 
+/// Whether nothing listens on the port. The socket of this check does not listen itself: a child process that is being started holds a
+/// copy of each descriptor, and with a copy of a listener the port would stay in use.
+#[cfg(unix)]
+fn is_free(port: u16) -> bool {
+    use rustix::net::{AddressFamily, SocketType, bind, socket, sockopt::set_socket_reuseaddr};
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    set_socket_reuseaddr(&socket, true).expect("a TCP socket has the option");
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_free(port: u16) -> bool {
+    std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
 
     /// In one test: two at a time would take each other's ports.
