@@ -1,3 +1,5 @@
+//! The directories of a session, and the paths in them that are denied.
+
 use std::path::{Path, PathBuf};
 
 use crate::path_pattern::PathPattern;

@@ -1,3 +1,5 @@
+//! The files and terminals of each session.
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;

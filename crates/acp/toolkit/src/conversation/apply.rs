@@ -1,3 +1,5 @@
+//! Applies messages, tool calls and compactions to a conversation, and drops the oldest entries over the limit.
+
 use agentwire_acp_schema::v1::{
     CompactionId, CompactionSummaryChunk, CompactionUpdate, ContentBlock, ContentChunk, MessageId, Meta,
     Patch, ToolCallContent, ToolCallId,

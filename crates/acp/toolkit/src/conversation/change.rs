@@ -1,3 +1,5 @@
+//! The outcome of an update: the part that a view draws again.
+
 /// The outcome of an update of a [`Conversation`](super::Conversation).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a view draws what it names"]

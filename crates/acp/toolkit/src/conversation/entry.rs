@@ -1,3 +1,5 @@
+//! The entries of a conversation: messages, compactions, notices and unknown updates.
+
 use agentwire_acp_schema::v1::{
     CompactionId, CompactionStatus, CompactionUpdate, ContentBlock, MessageId, Meta, Notice, Patch,
 };

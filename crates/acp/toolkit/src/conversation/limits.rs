@@ -1,3 +1,5 @@
+//! The memory limits of a conversation's parts, and replacement of values within them.
+
 use serde::Serialize;
 
 use super::weight::weight;

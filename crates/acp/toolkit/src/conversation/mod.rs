@@ -1,3 +1,5 @@
+//! The conversation of a session, built from its updates within memory limits.
+
 mod apply;
 mod change;
 mod entry;

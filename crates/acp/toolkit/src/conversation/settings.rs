@@ -1,3 +1,5 @@
+//! The modes and configuration options of a conversation's session.
+
 use agentwire_acp_schema::v1::{
     SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionValue, SessionMode,
     SessionModeId, SessionModeState,

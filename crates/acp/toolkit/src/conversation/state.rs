@@ -1,3 +1,5 @@
+//! The latest values of a session: plan, usage, commands, modes, options and information.
+
 use agentwire_acp_schema::v1::{
     AvailableCommand, Meta, Patch, Plan, SessionConfigOption, SessionInfoUpdate, SessionMode, SessionModeId,
     UsageUpdate,

@@ -1,3 +1,5 @@
+//! The terminals that an agent runs by itself, with the last of their output.
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 

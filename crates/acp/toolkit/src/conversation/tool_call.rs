@@ -1,3 +1,5 @@
+//! A tool call of a conversation, and the patches that change it.
+
 use agentwire_acp_schema::v1::{
     Meta, Patch, ToolCall, ToolCallContent, ToolCallId, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolKind,

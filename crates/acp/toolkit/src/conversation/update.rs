@@ -1,3 +1,5 @@
+//! The updates of both versions of the protocol in one type.
+
 use agentwire_acp_schema::v1::{
     AvailableCommandsUpdate, CompactionSummaryChunk, CompactionUpdate, ConfigOptionUpdate, ContentBlock,
     Cost, CurrentModeUpdate, MessageId, Meta, Notice, Patch, Plan, SessionInfoUpdate, SessionUpdate,

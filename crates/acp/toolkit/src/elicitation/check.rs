@@ -1,3 +1,5 @@
+//! Checks a value against the schema of its field.
+
 use std::collections::HashSet;
 
 use agentwire_acp_schema::v1::{

@@ -1,3 +1,5 @@
+//! The errors of a form and of its fields.
+
 use std::fmt;
 
 use agentwire_acp_schema::v1::StringFormat;

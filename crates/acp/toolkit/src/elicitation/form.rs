@@ -1,3 +1,5 @@
+//! A form: its defaults, the user's input, and the answer.
+
 use std::collections::BTreeMap;
 
 use agentwire_acp_schema::v1::{

@@ -1,3 +1,5 @@
+//! Elicitations: forms and URLs.
+
 mod check;
 mod fault;
 mod form;

@@ -1,3 +1,5 @@
+//! Checks a URL before the user is asked to visit it.
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use agentwire_acp_schema::v1::{

@@ -1,3 +1,5 @@
+//! The interface to an editor's unsaved text.
+
 use std::fmt::Debug;
 use std::future::Future;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! The errors of reading and writing a file.
+
 use std::io;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! Selects lines of a text, decodes UTF-8 from a reader, and measures the text as JSON.
+
 use std::io::{ErrorKind, Read};
 
 use super::error::FileError;

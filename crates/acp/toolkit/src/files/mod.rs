@@ -1,3 +1,5 @@
+//! Reads and writes text files below the directories of a session.
+
 mod buffers;
 mod error;
 mod lines;

@@ -1,3 +1,5 @@
+//! Opens and writes files on Unix, relative to directories that are already open.
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! Follows a path component by component without leaving the directories of a session.
+
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;

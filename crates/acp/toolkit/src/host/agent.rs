@@ -1,3 +1,5 @@
+//! The agent of a host, as the main function sees it.
+
 use std::fmt;
 use std::sync::Arc;
 

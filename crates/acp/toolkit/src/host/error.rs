@@ -1,3 +1,5 @@
+//! The error of a host's sessions and turns.
+
 use std::error::Error;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The events of a host's agent: its end, and its restart with the sessions.
+
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! A host: runs an agent with a toolkit, once or with restarts.
+
 mod agent;
 mod error;
 mod event;

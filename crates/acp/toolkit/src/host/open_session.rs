@@ -1,3 +1,5 @@
+//! Opens a session of a host: a new one, or a stored one by loading or resuming.
+
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::path::{Path, PathBuf};

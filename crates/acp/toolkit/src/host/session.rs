@@ -1,3 +1,5 @@
+//! An open session of a host, which survives restarts of the agent.
+
 use std::fmt;
 
 use agentwire_acp_schema::v1::{

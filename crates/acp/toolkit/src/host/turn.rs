@@ -1,3 +1,5 @@
+//! A turn of a host's session: sends the prompt, and reads the updates and the stop reason.
+
 use std::fmt;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The user interface of a program without a user.
+
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::{RequestPermissionRequest, RequestPermissionResponse, SessionId};
 

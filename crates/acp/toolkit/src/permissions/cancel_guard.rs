@@ -1,3 +1,5 @@
+//! Cancels the permission requests of a session while its turn is being cancelled.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The menu of a permission request, as text.
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;

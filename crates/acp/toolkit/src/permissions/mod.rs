@@ -1,3 +1,5 @@
+//! Answers permission requests by rules, earlier decisions, a policy or the user.
+
 mod cancel_guard;
 mod choices;
 mod command_line;

@@ -1,3 +1,5 @@
+//! Asks for permission on a terminal.
+
 use std::io;
 use std::time::Duration;
 

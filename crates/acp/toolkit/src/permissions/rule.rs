@@ -1,3 +1,5 @@
+//! Rules that decide on tool calls by tool, kind, path or command.
+
 use std::path::Path;
 
 use agentwire_acp_schema::v1::{RequestPermissionRequest, ToolCallContent, ToolCallUpdate, ToolKind};

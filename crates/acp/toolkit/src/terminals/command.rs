@@ -1,3 +1,5 @@
+//! Builds the command of `terminal/create`, for a program or for a shell.
+
 use std::io;
 use std::path::Path;
 use std::process::Command;

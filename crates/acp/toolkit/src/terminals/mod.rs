@@ -1,3 +1,5 @@
+//! The terminals of a session: commands with bounded output in process groups.
+
 mod command;
 pub(crate) mod output;
 mod released;

@@ -1,3 +1,5 @@
+//! The last part of a command's output, decoded as text.
+
 /// Bytes of text beyond the limit that may wait before they are dropped, so that not every piece moves all.
 const SLACK: usize = 64 * 1024;
 

@@ -1,3 +1,5 @@
+//! The output of released terminals, which views can still show.
+
 use std::collections::VecDeque;
 
 use agentwire_acp_schema::v1::{TerminalId, TerminalOutputResponse};

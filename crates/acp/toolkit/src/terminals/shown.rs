@@ -1,3 +1,5 @@
+//! The output of a terminal since a position, for views.
+
 use agentwire_acp_schema::v1::{TerminalExitStatus, TerminalId};
 
 use super::{Terminals, last_bytes};

@@ -1,3 +1,5 @@
+//! Converts the exit status of a process into that of the protocol.
+
 use std::process::ExitStatus;
 
 use agentwire_acp_schema::v1::TerminalExitStatus;

@@ -1,3 +1,5 @@
+//! The output of a command on Unix: one pipe for stdout and stderr.
+
 use std::io::{self, PipeReader};
 use std::process::{Command, Stdio};
 

@@ -1,3 +1,5 @@
+//! The output of a command on other systems: a pipe for stdout and one for stderr.
+
 use std::io;
 use std::process::{Command, Stdio};
 use std::time::Duration;

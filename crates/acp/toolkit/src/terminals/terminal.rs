@@ -1,3 +1,5 @@
+//! One terminal: its process group, its output and its exit status.
+
 use std::future::{Future, poll_fn};
 use std::io;
 use std::process::Command;

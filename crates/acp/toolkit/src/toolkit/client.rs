@@ -1,3 +1,5 @@
+//! The toolkit as a client of version 1.
+
 use agentwire_acp_client::{Client, Context, Error};
 use agentwire_acp_schema::v1::{
     CompleteElicitationNotification, CreateElicitationRequest, CreateElicitationResponse,

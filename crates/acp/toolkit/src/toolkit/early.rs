@@ -1,3 +1,5 @@
+//! Keeps the updates of a new session that arrive before the answer to `session/new`.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

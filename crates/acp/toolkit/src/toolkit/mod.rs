@@ -1,3 +1,5 @@
+//! The toolkit: a full client made of the parts of this crate.
+
 mod client;
 mod early;
 mod known_call;

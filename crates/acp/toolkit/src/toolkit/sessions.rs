@@ -1,3 +1,5 @@
+//! The conversations of the open sessions.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -1,3 +1,5 @@
+//! Shows a prompt in its conversation, and marks the end of its turn.
+
 use std::sync::atomic::Ordering;
 
 use agentwire_acp_schema::v1::{ContentBlock, SessionId, StopReason};

@@ -1,3 +1,5 @@
+//! The interface to the user: decisions and the view.
+
 use std::future::{Future, ready};
 
 use agentwire_acp_schema::v1::{

@@ -1,3 +1,5 @@
+//! Forms and URLs of elicitations. The names of tests carry the ids of the rules that they check.
+
 use std::collections::BTreeMap;
 
 use agentwire_acp_schema::v1::*;

@@ -1,3 +1,5 @@
+//! Files within the session's directories, links, unsaved text and denied paths.
+
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

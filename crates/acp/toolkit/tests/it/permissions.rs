@@ -1,3 +1,5 @@
+//! Permission menus, policies, rules, remembered decisions and cancelled turns.
+
 use std::time::Duration;
 
 use agentwire_acp_client::Error;

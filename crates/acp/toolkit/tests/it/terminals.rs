@@ -1,3 +1,5 @@
+//! Terminals with real processes: output, exit, limits and cleanup.
+
 use std::fs;
 use std::future::poll_fn;
 use std::pin::pin;

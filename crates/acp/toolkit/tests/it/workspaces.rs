@@ -1,3 +1,5 @@
+//! Workspaces of several sessions.
+
 use agentwire_acp_schema::v1::{
     CreateTerminalRequest, NewSessionRequest, ReadTextFileRequest, TerminalOutputRequest,
     WaitForTerminalExitRequest, WriteTextFileRequest,

@@ -1,3 +1,5 @@
+//! Properties of conversations: a view that follows the changes shows everything, and text may be cut anywhere.
+
 use std::collections::VecDeque;
 
 use agentwire_acp_schema::v1::*;
