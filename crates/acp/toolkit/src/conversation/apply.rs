@@ -14,7 +14,7 @@ use super::{
     ToolCallPatch,
 };
 
-/// The effects of each kind of update. Each method returns the change and how many bytes are left out.
+/// One method for each kind of update. Each returns the change, and how many bytes are left out.
 impl Conversation {
     pub(super) fn user_chunk(&mut self, chunk: ContentChunk) -> (Change, usize) {
         let Some(Echo { index, next }) = self.echo.take() else {
@@ -43,7 +43,7 @@ impl Conversation {
         Change::updated(index, ChangedFields { message_id: true, ..Default::default() })
     }
 
-    /// Sets a whole message, which replaces its earlier content.
+    /// Replaces the content of a message. Adds the message if its id is new.
     pub(super) fn message(
         &mut self,
         kind: MessageKind,
@@ -105,7 +105,7 @@ impl Conversation {
         index
     }
 
-    /// Begins or changes a tool call. `is_whole`: the patch holds the whole call.
+    /// Adds or changes a tool call. With `is_whole`, members that the patch leaves out get their defaults.
     pub(super) fn tool_updated(&mut self, patch: ToolCallPatch, is_whole: bool) -> (Change, usize) {
         let (limits, id) = (self.limits, patch.tool_call_id.clone());
         if id.len() > limits.field {
@@ -128,7 +128,7 @@ impl Conversation {
         self.with_tool_call(id, |entry| entry.push(content, limits))
     }
 
-    /// Changes a tool call, which is added if there is none with this id.
+    /// Changes the tool call with this id. Adds it first if the id is new.
     fn with_tool_call(
         &mut self,
         id: ToolCallId,
@@ -180,7 +180,7 @@ impl Conversation {
         (change, omitted)
     }
 
-    /// Returns the place of a compaction and whether it is new, or `None` if its id is too long.
+    /// Returns the index of a compaction and whether it is new, or `None` if its id is too long.
     fn compaction(&mut self, id: &CompactionId) -> Option<(usize, bool)> {
         if id.len() > self.limits.field {
             return None;
@@ -222,7 +222,7 @@ impl Conversation {
         }
     }
 
-    /// Drops the oldest entries over the limit, and returns the outcome of an update.
+    /// Drops the oldest entries until the conversation is within the limit. Returns the outcome of the update.
     pub(super) fn settle(&mut self, mut change: Change, omitted: usize) -> Applied {
         let before = self.first;
         while self.weight() > self.limits.total

@@ -2,17 +2,17 @@
 
 /// The outcome of an update of a [`Conversation`](super::Conversation).
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "a view draws what it names"]
+#[must_use = "a view draws the part that it names"]
 #[non_exhaustive]
 pub struct Applied {
     /// The part to draw again.
     pub change: Change,
-    /// The change of a terminal of the agent. It may come with another change, or alone.
+    /// The change of a terminal of the agent, also beside another `change`.
     pub terminal: Option<TerminalChange>,
     /// How many of the oldest entries were dropped because of the limit.
     pub forgotten: usize,
-    /// How many bytes of memory of the update were left out, because it is too large for its part. The earlier value
-    /// stays.
+    /// How many bytes of memory of the update were left out, because they exceed the limit of their part. The earlier
+    /// value stays.
     pub omitted: usize,
 }
 
@@ -24,17 +24,17 @@ impl Applied {
 
 /// The part of a [`Conversation`](super::Conversation) that an update has changed.
 ///
-/// A view draws the named part and compares nothing. So drawing takes time in proportion to the update, whatever the
-/// size of the entry.
+/// A view draws the named part and compares nothing, so drawing takes time in proportion to the update, not to the
+/// entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
-    /// None.
+    /// No part.
     Nothing,
-    /// There is a new entry at the end, with this index.
+    /// A new entry was added at the end, with this index.
     Added(usize),
-    /// A block was added to a message or to the summary of a compaction, or text to its last block. The `_meta` of the
-    /// message may have changed too.
+    /// A message or the summary of a compaction grew, by a block or by text in its last block. The `_meta` of the message
+    /// may have changed too.
     Extended {
         /// The entry.
         index: usize,
@@ -43,7 +43,7 @@ pub enum Change {
         /// Where the new text begins in the block, in bytes. 0 if all of the block is new.
         byte: usize,
     },
-    /// Fields of an entry have other values.
+    /// Fields of an entry have changed.
     Updated {
         /// The entry.
         index: usize,
@@ -78,7 +78,7 @@ impl Change {
         }
     }
 
-    /// [`Updated`](Self::Updated), or [`Nothing`](Self::Nothing) where no field is different.
+    /// Returns [`Updated`](Self::Updated), or [`Nothing`](Self::Nothing) if no field has changed.
     pub(super) fn updated(index: usize, fields: ChangedFields) -> Self {
         if fields == ChangedFields::default() { Self::Nothing } else { Self::Updated { index, fields } }
     }
@@ -90,9 +90,9 @@ impl Change {
 pub struct TerminalChange {
     /// The terminal.
     pub index: usize,
-    /// The position from which its output is new. 0 where other output replaces all of the earlier one.
+    /// The position from which its output is new. 0 if other output replaces all of the earlier output.
     pub output: Option<u64>,
-    /// Whether the command has ended now.
+    /// Whether this update ended the command.
     pub ended: bool,
 }
 
@@ -100,8 +100,8 @@ pub struct TerminalChange {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangedFields {
-    /// The content of a tool call or a message, or the summary of a compaction: the index of the first block that has
-    /// changed, was added or removed. The blocks before it are unchanged.
+    /// The first block that has changed, was added or was removed: in the content of a tool call or a message, or in the
+    /// summary of a compaction.
     pub content: Option<usize>,
     /// The status of a tool call or a compaction.
     pub status: bool,

@@ -10,7 +10,7 @@ use super::patch::{merge_meta, set_or_default};
 use super::tool_call::ToolCallEntry;
 use super::weight::weight;
 
-/// An entry of a conversation, at the place of its first update.
+/// An entry of a conversation. Its index is that of its first update.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Entry {
@@ -22,7 +22,7 @@ pub enum Entry {
     Compaction(Box<Compaction>),
     /// A notice for the user, which is not part of the conversation.
     Notice(Notice),
-    /// An update of an unknown kind: the whole object. A view must not draw it as a known kind.
+    /// The whole object of an update of an unknown kind. A view must not draw it as a known kind.
     Unknown(Meta),
 }
 
@@ -44,13 +44,13 @@ pub enum MessageKind {
 pub struct Message {
     /// Its author.
     pub kind: MessageKind,
-    /// Its id, where the agent sends one.
+    /// Its id, if the agent sends one.
     pub message_id: Option<MessageId>,
     /// Its content. Adjacent texts with the same annotations are one block.
     pub content: Vec<ContentBlock>,
     /// The last `_meta` of a chunk.
     pub meta: Option<Meta>,
-    /// How many bytes of memory of it are left out, because the message is too large. Nothing is added after a gap.
+    /// How many bytes of memory were left out of the message, because it is too large. Nothing is added after a gap.
     pub omitted: usize,
     /// The weights of the content and of the `_meta`.
     weights: (usize, usize),
@@ -61,7 +61,7 @@ impl Message {
         Self { kind, message_id, content: Vec::new(), meta: None, omitted: 0, weights: (0, 0) }
     }
 
-    /// Makes a message of the user's prompt, block by block.
+    /// Makes a message of the user's prompt. The blocks from the first one over the limit on are left out.
     pub(super) fn of_prompt(content: impl IntoIterator<Item = ContentBlock>, limit: usize) -> Self {
         let mut message = Self::new(MessageKind::User, None);
         for block in content {
@@ -95,10 +95,10 @@ impl Message {
         let (content, meta_weight) = &mut self.weights;
         let (appended, mut omitted) = match self.omitted {
             0 => push_block(&mut self.content, block, content, limits.message),
-            // Text behind a gap would misrepresent the message.
+            // Text after a gap would misrepresent the message.
             _ => (None, weight(&block)),
         };
-        // A `_meta` that is left out makes no gap in the text.
+        // An omitted `_meta` is not a gap in the text.
         self.omitted = self.omitted.saturating_add(omitted);
         let mut fields = ChangedFields { omitted: omitted > 0, ..ChangedFields::default() };
         if meta.is_some() {
@@ -121,7 +121,7 @@ impl Message {
         if let Some(new) = set_or_default(content) {
             let first = &mut fields.content;
             omitted = replace_list(&mut self.content, new, content_weight, limits.message, first);
-            // A whole message has no gap. Where it is left out, later chunks would belong to another text.
+            // A whole message has no gap. If it is left out, later chunks would continue another text.
             self.omitted = omitted;
         }
         omitted += merge_meta(&mut self.meta, meta, meta_weight, limits, &mut fields.meta);
@@ -234,8 +234,8 @@ pub(super) struct AppendPoint {
     pub(super) byte: usize,
 }
 
-/// Adds a block to a list that weighs `held`, or its text to the last block, unless it is over the limit. Returns the
-/// place, and how many bytes are left out.
+/// Adds a block to a list of the weight `held`, or its text to the last block, unless the list would exceed the limit.
+/// Returns the place, and how many bytes are left out.
 fn push_block(
     content: &mut Vec<ContentBlock>,
     block: ContentBlock,

@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use super::weight::weight;
 
-/// The memory of an entry beside its content: its slot, its id and the index of ids.
+/// The weight of an entry beside its content: its slot, its id and the index of ids, in bytes.
 pub(super) const ENTRY: usize = 1024;
 
 /// The memory limits of the parts of a [`Conversation`](super::Conversation), in bytes.
 ///
-/// Each part has a share of the total, and a setter that lowers it. The shares are such that the largest entry and all of
-/// the state fit at once, so forgetting old entries always makes room. A setter never raises a part over its share.
+/// Each part has a share of the total, and a setter that lowers it and never raises it. The largest entry and all of the
+/// state fit into the total at once, so dropping old entries always makes room.
 ///
 /// | part | share of the total | with the default total |
 /// |---|---|---|
@@ -38,7 +38,7 @@ pub struct ConversationLimits {
 }
 
 impl ConversationLimits {
-    /// Makes limits with this total, in bytes, and the default shares of it.
+    /// Makes limits of this total, in bytes, with the default shares.
     pub fn new(total: usize) -> Self {
         Self {
             total,
@@ -51,43 +51,43 @@ impl ConversationLimits {
         }
     }
 
-    /// Lowers what a message may take.
+    /// Lowers the limit of a message.
     #[must_use]
     pub fn message(mut self, bytes: usize) -> Self {
         self.message = self.message.min(bytes);
         self
     }
 
-    /// Lowers what the content of a tool call may take, and the summary of a compaction.
+    /// Lowers the limit of the content of a tool call, and of the summary of a compaction.
     #[must_use]
     pub fn content(mut self, bytes: usize) -> Self {
         self.content = self.content.min(bytes);
         self
     }
 
-    /// Lowers what all terminals of the agent may take together. Each keeps the last quarter of that as output.
+    /// Lowers the limit of all terminals of the agent together. The output of each is limited to a quarter of it.
     #[must_use]
     pub fn terminals(mut self, bytes: usize) -> Self {
         self.terminals = self.terminals.min(bytes);
         self
     }
 
-    /// Lowers what each part of the session's state may take: the plan, the commands, the modes, the configuration
-    /// options and the `_meta`; also a notice and an update of an unknown kind.
+    /// Lowers the limit of each part of the session's state: the plan, the commands, the modes, the configuration options
+    /// and the `_meta`. A notice and an update of an unknown kind have the same limit.
     #[must_use]
     pub fn state(mut self, bytes: usize) -> Self {
         self.state = self.state.min(bytes);
         self
     }
 
-    /// Lowers what the input of a tool call may take, and its output.
+    /// Lowers the limit of the input of a tool call, and of its output.
     #[must_use]
     pub fn raw(mut self, bytes: usize) -> Self {
         self.raw = self.raw.min(bytes);
         self
     }
 
-    /// Lowers what a title, an id, the usage or any other field may take.
+    /// Lowers the limit of a title, an id, the usage and any other field.
     #[must_use]
     pub fn field(mut self, bytes: usize) -> Self {
         self.field = self.field.min(bytes);
@@ -95,8 +95,8 @@ impl ConversationLimits {
     }
 }
 
-/// Replaces `old` and its weight by `new`, unless that is too heavy. Returns how many bytes are left out, and sets
-/// `changed` where the value is another one.
+/// Replaces `old` and its weight `held` by `new`, unless `new` exceeds the limit. Returns how many bytes are left out, and
+/// sets `changed` if the value differs.
 pub(super) fn replace<T: Serialize + PartialEq>(
     old: &mut T,
     new: T,
@@ -118,7 +118,7 @@ pub(super) fn replace<T: Serialize + PartialEq>(
     }
 }
 
-/// Replaces a list likewise, and sets `first` to the index of the first difference.
+/// Replaces a list as [`replace`] does, and sets `first` to the index of the first difference.
 pub(super) fn replace_list<T: Serialize + PartialEq>(
     old: &mut Vec<T>,
     new: Vec<T>,

@@ -38,23 +38,27 @@ use weight::weight;
 /// The default memory limit of a conversation: 128 MiB.
 const LIMIT: usize = 128 * 1024 * 1024;
 
-/// A session as a view draws it, built from its updates.
+/// The state of a session for a view, built from its updates.
 ///
-/// Pass every update of either version of the protocol to [`apply`](Self::apply), during a replay and during a turn:
-/// see [`Update`]. Report what is in no update: the settings of the opened session ([`opened`](Self::opened)), the
-/// user's prompt ([`prompt`](Self::prompt)), and that a turn was cancelled ([`cancelled`](Self::cancelled)) or has
-/// ended ([`turn_ended`](Self::turn_ended)). The answers to `session/set_mode` and `session/set_config_option`, and the
-/// call in a permission request, are applied like updates:
+/// Pass every update of either version of the protocol to [`apply`](Self::apply), during a replay and during a turn: see
+/// [`Update`]. Report the events that have no update:
+///
+/// - [`opened`](Self::opened): the settings of the opened session,
+/// - [`prompt`](Self::prompt): the user's prompt,
+/// - [`cancelled`](Self::cancelled) and [`turn_ended`](Self::turn_ended): the end of a turn.
+///
+/// The answers to `session/set_mode` and `session/set_config_option`, and the call in a permission request, are applied
+/// like updates:
 ///
 /// ```
 /// use agentwire_acp_schema::v1::*;
 /// use agentwire_acp_toolkit::{Change, Conversation, Entry};
 ///
 /// let mut conversation = Conversation::new();
-/// let said = conversation.apply(SessionNotification::message("session-1", "Let me ").update);
-/// assert_eq!(said.change, Change::Added(0));
-/// let said = conversation.apply(SessionNotification::message("session-1", "see.").update);
-/// assert_eq!(said.change, Change::Extended { index: 0, block: 0, byte: 7 });
+/// let applied = conversation.apply(SessionNotification::message("session-1", "Let me ").update);
+/// assert_eq!(applied.change, Change::Added(0));
+/// let applied = conversation.apply(SessionNotification::message("session-1", "see.").update);
+/// assert_eq!(applied.change, Change::Extended { index: 0, block: 0, byte: 7 });
 /// let Some(Entry::Message(message)) = conversation.entry(0) else { panic!("it is a message") };
 /// assert_eq!(message.text(), "Let me see.");
 ///
@@ -64,30 +68,29 @@ const LIMIT: usize = 128 * 1024 * 1024;
 /// assert_eq!(conversation.apply(ConfigOptionUpdate::new(answer.config_options)).change, Change::ConfigOptions);
 /// ```
 ///
-/// # The flow
+/// # Entries
 ///
 /// Messages, tool calls, compactions and notices are [entries](Entry), in the order of their first updates. The index
 /// of an entry never changes, even when older entries are dropped.
 ///
 /// Chunks with the same id are one message, wherever they arrive. A chunk without an id continues the last message of
-/// its kind, if only notices and state came between. Where an agent repeats the blocks of a [`prompt`](Self::prompt),
-/// they are not added twice.
+/// its kind, if only notices and state came between. Blocks of a [`prompt`](Self::prompt) that the agent repeats are not
+/// added twice.
 ///
 /// # Terminals of the agent
 ///
-/// A command that the agent runs by itself is an [`AgentTerminal`], beside the flow. [`Applied::terminal`] names what changed of
-/// it.
+/// A command that the agent runs by itself is an [`AgentTerminal`], beside the entries. [`Applied::terminal`] names its changes.
 ///
 /// # Limit
 ///
 /// The memory is bounded by [`limit`](Self::limit), for a session of any length and a hostile agent. Over the limit the
-/// oldest entries are dropped. Each part has a share of the limit, see [`ConversationLimits`]; a larger value is left
-/// out. Both are [reported](Applied).
+/// oldest entries are dropped. Each part has a share of the limit, see [`ConversationLimits`]; a value over its share is
+/// left out. [`Applied`] reports both.
 ///
 /// # Cost
 ///
-/// [`apply`](Self::apply) takes time in proportion to the update, not to the conversation: a chunk is appended, a value
-/// is weighed and compared once. So does a view that draws only the parts that [`Change`] names.
+/// [`apply`](Self::apply) takes time in proportion to the update, not to the conversation: a chunk is appended, a value is
+/// measured and compared once. The same holds for a view that draws only the parts that [`Change`] names.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/prompt-turn>.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,14 +151,14 @@ impl Conversation {
         Self::default()
     }
 
-    /// Sets how much memory it takes at most, in bytes (default 128 MiB). That is an estimate, rather too high than too
-    /// low. Set it at the beginning.
+    /// Sets the memory limit in bytes (default 128 MiB). The memory is estimated, rather too high than too low. Set it
+    /// before the first update.
     #[must_use]
     pub fn limit(self, bytes: usize) -> Self {
         self.limits(ConversationLimits::new(bytes))
     }
 
-    /// Sets how much memory it takes at most, and each part of it. Set it at the beginning.
+    /// Sets the memory limits of the whole and of each part. Set them before the first update.
     #[must_use]
     pub fn limits(mut self, limits: ConversationLimits) -> Self {
         self.limits = limits;
@@ -166,7 +169,7 @@ impl Conversation {
         self.limits
     }
 
-    /// Applies one update of either version of the protocol. Returns what it changed.
+    /// Applies one update of either version of the protocol. Returns the changes.
     pub fn apply(&mut self, update: impl Into<Update>) -> Applied {
         let mut update = update.into();
         let terminal = match &mut update {
@@ -240,7 +243,7 @@ impl Conversation {
                 let weight = weight(&object);
                 self.add_small(Entry::Unknown(object), weight)
             }
-            // A kind that the schema has and this crate does not.
+            // A kind of update that the schema has and this crate does not know.
             _ => (Change::Nothing, 0),
         }
     }
@@ -256,8 +259,8 @@ impl Conversation {
         self.settle(Change::Added(index), omitted)
     }
 
-    /// Marks every tool call that has not ended as cancelled, when `session/cancel` was sent. Returns their indices.
-    /// Later updates of them are still applied.
+    /// Marks every tool call that has not ended as cancelled. Returns their indices. Call it when `session/cancel` was
+    /// sent. Later updates of these calls are still applied.
     pub fn cancelled(&mut self) -> Vec<usize> {
         let mut marked = Vec::new();
         for (index, slot) in (self.first..).zip(&mut self.slots) {
@@ -279,7 +282,7 @@ impl Conversation {
         if *reason == StopReason::Cancelled { self.cancelled() } else { Vec::new() }
     }
 
-    /// Returns the entries that are kept, with their indices.
+    /// Returns the entries that were not dropped, with their indices.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = (usize, &Entry)> + ExactSizeIterator {
         self.slots.iter().enumerate().map(|(position, slot)| (self.first + position, &slot.entry))
     }
@@ -338,17 +341,17 @@ impl Conversation {
         self.state.meta.value.as_ref()
     }
 
-    /// Returns how many entries were dropped: the index of the first that is kept.
+    /// Returns how many entries were dropped, which is the index of the first that was not.
     pub fn forgotten(&self) -> usize {
         self.first
     }
 
-    /// Returns how many bytes of memory were left out in all.
+    /// Returns how many bytes of memory of all updates were left out.
     pub fn omitted(&self) -> usize {
         self.omitted
     }
 
-    /// Returns the memory of the conversation in bytes, estimated. It is never over the limit.
+    /// Returns the estimated memory of the conversation in bytes. It never exceeds the limit.
     pub fn weight(&self) -> usize {
         self.weight + self.state.weight() + self.terminals.weight()
     }

@@ -1,11 +1,11 @@
-//! Applies patches of version 2 within the limits.
+//! Applies the patches of version 2 within the memory limits.
 
 use agentwire_acp_schema::v1::{Meta, Patch};
 
 use super::limits::{ConversationLimits, replace};
 use super::weight::weight;
 
-/// Returns the value that a patch sets, or the default where it clears. `None` if the patch keeps the value.
+/// Returns the value that a patch sets, or the default if it clears. `None` if the patch keeps the value.
 pub(super) fn set_or_default<T: Default>(patch: Patch<T>) -> Option<T> {
     match patch {
         Patch::Keep => None,
@@ -14,7 +14,7 @@ pub(super) fn set_or_default<T: Default>(patch: Patch<T>) -> Option<T> {
     }
 }
 
-/// Merges a patch of `_meta` key by key, unless the patch or its result is too large. Returns how much is left out.
+/// Merges a patch of `_meta` key by key, unless the patch or its result is too large. Returns how many bytes are left out.
 pub(super) fn merge_meta(
     meta: &mut Option<Meta>,
     patch: Patch<Meta>,

@@ -9,7 +9,7 @@ use super::{Applied, Change, Conversation};
 
 /// The settings of the session: its modes and configuration options.
 ///
-/// An agent with both keeps them equal and prefers the options: show modes only where there are no options.
+/// An agent with both keeps them equal and prefers the options: show modes only if there are no options.
 impl Conversation {
     /// Sets the `modes` and `config_options` of the answer that created, loaded or resumed the session.
     pub fn opened(

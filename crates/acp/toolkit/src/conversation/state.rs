@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::limits::{ConversationLimits, replace};
 
-/// The current state of the session: its latest values, whatever their place among the updates.
+/// The current state of the session: the latest value of each update that is not an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SessionState {
     pub(super) plan: WeighedValue<Option<Plan>>,
@@ -53,7 +53,7 @@ pub(super) struct WeighedValue<T> {
 }
 
 impl<T: Serialize + PartialEq> WeighedValue<T> {
-    /// Sets the value unless it is too large. Returns how many bytes are left out.
+    /// Sets the value, unless it is too large. Returns how many bytes are left out.
     pub(super) fn set(&mut self, value: T, limit: usize) -> usize {
         replace(&mut self.value, value, &mut self.weight, limit, &mut false)
     }

@@ -10,31 +10,31 @@ use super::change::TerminalChange;
 use super::limits::{ConversationLimits, ENTRY};
 use crate::terminals::output::Output;
 
-/// How many bytes of output are decoded at once, so that a long piece reserves no more than it keeps.
+/// How many bytes of output are decoded at once, so that memory for the whole of a long output is never reserved.
 const PIECE: usize = 8 * 1024;
 
 /// A command that the agent runs by itself, with the last of its output.
 ///
 /// Version 2 reports it by `terminal_update` and `terminal_output_chunk`. In version 1 some agents report it in the `_meta` of
-/// the updates of a tool call: `terminal_info`, `terminal_output`, `terminal_output_delta` and `terminal_exit`. They do so for a
-/// client that has `terminal_output` or `terminal_output_delta` in the `_meta` of its capabilities.
+/// the updates of a tool call: `terminal_info`, `terminal_output`, `terminal_output_delta` and `terminal_exit`. They do so if
+/// the `_meta` of the client's capabilities has `terminal_output` or `terminal_output_delta`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AgentTerminal {
     /// Its id, which the content of a tool call may name.
     pub terminal_id: TerminalId,
-    /// The tool call whose `_meta` reports it. None in version 2, where the content of calls names terminals.
+    /// The tool call whose `_meta` reports it. `None` in version 2, in which the content of calls names terminals.
     pub tool_call_id: Option<ToolCallId>,
     /// The command.
     pub command: Option<String>,
     /// The directory in which it runs.
     pub cwd: Option<String>,
-    /// How the command ended. None while it runs.
+    /// How the command ended. `None` while it runs.
     pub exit: Option<CommandExit>,
     output: Output,
 }
 
-/// How a command of the agent's ended. Both parts may be unknown.
+/// How a command of the agent ended. Both parts may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandExit {
@@ -45,18 +45,18 @@ pub struct CommandExit {
 }
 
 impl CommandExit {
-    /// An end with this exit code.
+    /// Makes an exit with this code.
     pub fn of_code(code: i64) -> Self {
         Self { code: Some(code), signal: None }
     }
 
-    /// An end by this signal.
+    /// Makes an exit by this signal.
     pub fn of_signal(signal: impl Into<String>) -> Self {
         Self { code: None, signal: Some(signal.into()) }
     }
 }
 
-/// Such as `exit code 1` or `signal SIGKILL`.
+/// Writes text such as `exit code 1` or `signal SIGKILL`.
 impl fmt::Display for CommandExit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.code, &self.signal) {
@@ -79,16 +79,16 @@ pub struct TerminalPatch {
     pub command: Patch<String>,
     /// The directory in which it runs.
     pub cwd: Patch<String>,
-    /// All of its output, which replaces the earlier one.
+    /// The whole output, which replaces the earlier output.
     pub output: Patch<Vec<u8>>,
-    /// Output that follows the earlier one.
+    /// Output to append.
     pub more_output: Vec<u8>,
     /// How the command ended.
     pub exit: Patch<CommandExit>,
 }
 
 impl TerminalPatch {
-    /// A patch that changes nothing in this terminal.
+    /// Makes a patch that changes nothing in this terminal.
     pub fn new(terminal_id: impl Into<TerminalId>) -> Self {
         Self {
             terminal_id: terminal_id.into(),
@@ -104,17 +104,17 @@ impl TerminalPatch {
 
 impl AgentTerminal {
     fn new(terminal_id: TerminalId, limits: ConversationLimits) -> Self {
-        // With the spare capacity of a growing text that is less than half of what all terminals may take.
+        // With the spare capacity of a growing text, that is less than half of the limit of all terminals.
         let output = Output::with_slack(limits.terminals / 4, limits.terminals / 8);
         Self { terminal_id, tool_call_id: None, command: None, cwd: None, exit: None, output }
     }
 
-    /// Returns the output that is kept: the last of it.
+    /// Returns the last part of the output, which is kept within the limit.
     pub fn output(&self) -> &str {
         self.output.since(0)
     }
 
-    /// Returns the output since a position, as far as it is kept. A position counts the bytes of all output as text.
+    /// Returns the kept output since a position. A position counts the bytes of all output as text.
     pub fn output_since(&self, position: u64) -> &str {
         self.output.since(position)
     }
@@ -131,8 +131,8 @@ impl AgentTerminal {
         ENTRY + id + texts + signal + self.output.weight()
     }
 
-    /// Applies a patch. Returns the position from which output is new, whether the command has ended now, and how many bytes
-    /// are left out.
+    /// Applies a patch. Returns the position from which output is new, whether the patch ended the command, and how many
+    /// bytes are left out.
     fn patch(&mut self, patch: TerminalPatch, limits: ConversationLimits) -> (Option<u64>, bool, usize) {
         let mut omitted = 0;
         let mut take = |field: &mut Option<String>, patch: Patch<String>| match patch {
@@ -169,7 +169,7 @@ impl AgentTerminal {
         (new.or(more), self.exit.is_some() && self.exit != before, omitted)
     }
 
-    /// Sets all of the output. Returns the position from which it differs from the one before.
+    /// Sets the whole output. Returns the position from which it differs from the earlier output.
     fn replace_output(&mut self, bytes: &[u8], limits: ConversationLimits) -> Option<u64> {
         let whole = String::from_utf8_lossy(bytes);
         let end = self.output.end();
@@ -188,13 +188,13 @@ impl AgentTerminal {
     }
 }
 
-/// The terminals of an agent. Over the limit the oldest are dropped.
+/// The terminals of an agent. The oldest are dropped over the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AgentTerminals {
     terminals: VecDeque<AgentTerminal>,
-    /// The index of the first of them: how many were dropped.
+    /// The index of the first terminal: how many were dropped.
     first: usize,
-    /// The sum of their weights.
+    /// The sum of the terminals' weights.
     weight: usize,
     indices: HashMap<TerminalId, usize>,
 }
@@ -213,7 +213,7 @@ impl AgentTerminals {
         Some((index, self.get(index)?))
     }
 
-    /// Applies a patch. Returns what it changed, and how many bytes are left out.
+    /// Applies a patch. Returns the change, and how many bytes are left out.
     pub(super) fn patch(
         &mut self,
         patch: TerminalPatch,

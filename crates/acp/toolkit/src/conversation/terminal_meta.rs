@@ -1,4 +1,4 @@
-//! The terminals that agents of version 1 report in the `_meta` of the updates of a tool call.
+//! Reads the terminals that agents of version 1 report in the `_meta` of the updates of a tool call.
 
 use agentwire_acp_schema::v1::{Meta, Patch, TerminalId, ToolCallId};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::terminal::{CommandExit, TerminalPatch};
 
 const INFO: &str = "terminal_info";
-/// Both are output that follows the earlier one.
+/// Both names hold output to append.
 const OUTPUT: [&str; 2] = ["terminal_output", "terminal_output_delta"];
 const EXIT: &str = "terminal_exit";
 
@@ -30,8 +30,8 @@ struct Exit {
     signal: Option<String>,
 }
 
-/// Takes a terminal out of the `_meta` of a tool call, if one is reported there. The terminal is named by the tool call where
-/// the agent names none.
+/// Takes a terminal out of the `_meta` of a tool call, if one is reported there. Without an id of its own, the terminal gets
+/// the id of the tool call.
 pub(super) fn take_terminal(call: &ToolCallId, meta: &mut Option<Meta>) -> Option<TerminalPatch> {
     let members = meta.as_mut()?;
     let is_ours = |name: &str| name == INFO || name == EXIT || OUTPUT.contains(&name);
@@ -63,7 +63,7 @@ pub(super) fn take_terminal(call: &ToolCallId, meta: &mut Option<Meta>) -> Optio
     Some(patch)
 }
 
-/// Decodes a member. `None` if it is not there, or not as expected.
+/// Decodes a member. `None` if it is absent or malformed.
 fn member<T: DeserializeOwned>(meta: &Meta, name: &str) -> Option<T> {
     meta.decode_member(name).ok().flatten()
 }

@@ -15,9 +15,9 @@ use super::weight::weight;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCallEntry {
-    /// The call. One without an announcement has no title until an update sets it, and one whose kind was never said has none.
+    /// The call. The title is empty, and the kind is `None`, until the agent sends them.
     pub call: ToolCall,
-    /// Whether the call or its turn was cancelled before the call had ended. An agent may still report its end.
+    /// Whether the call or its turn was cancelled before the call had ended. The agent may still report the end.
     pub cancelled: bool,
     /// How many bytes of memory of its updates were left out, because they were too large.
     pub omitted: usize,
@@ -59,7 +59,7 @@ pub struct ToolCallPatch {
 }
 
 impl ToolCallPatch {
-    /// A patch that changes nothing in this call.
+    /// Makes a patch that changes nothing in this call.
     pub fn new(tool_call_id: impl Into<ToolCallId>) -> Self {
         Self {
             tool_call_id: tool_call_id.into(),
@@ -77,7 +77,7 @@ impl ToolCallPatch {
         }
     }
 
-    /// Estimates its memory, in bytes.
+    /// Estimates the memory of the patch, in bytes.
     pub(super) fn weight(&self) -> usize {
         let texts =
             weight(&self.tool_call_id) + weight(&self.title) + weight(&self.name) + weight(&self.meta);

@@ -10,19 +10,19 @@ use super::{MessageKind, TerminalPatch, ToolCallPatch};
 
 /// An update of either version of the protocol, in one model, for [`Conversation`](super::Conversation).
 ///
-/// The types are those of version 1. An update of version 2 becomes one with `Update::from`, behind the feature `v2`.
-/// Version 1 has no place for some parts of version 2:
+/// The types are those of version 1. With the feature `v2`, `Update::from` converts an update of version 2. Some parts of
+/// version 2 have no equivalent in version 1:
 ///
-/// - The status `paused` of a tool call, and `cancelled` of a task of a plan, become
-///   [`Other`](agentwire_acp_schema::v1::ToolCallStatus::Other). The status `cancelled` of a tool call becomes
+/// - The status `paused` of a tool call, and `cancelled` of an entry of a plan, become
+///   [`Other`](agentwire_acp_schema::v1::ToolCallStatus::Other). The status `cancelled` of a tool call sets
 ///   [`ToolCallEntry::cancelled`](super::ToolCallEntry::cancelled).
 /// - A diff of version 2 becomes [`ToolCallContent::Unknown`] with the whole object, which `v2::ToolCallContent` decodes.
-/// - Of several plans the last one stays. Icons of links, and what can be cancelled, are left out.
+/// - The last of several plans replaces the others. Icons of links, and which operations can be cancelled, are left out.
 /// - The state of the agent is [`Ignored`](Self::Ignored), and so are the size of a terminal and whether it can be cancelled.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Update {
-    /// An update of version 1, or one of version 2 that means the same.
+    /// An update of version 1, or one of version 2 with the same meaning.
     Common(SessionUpdate),
     /// A whole message, which replaces its earlier content: `user_message`, `agent_message` and `agent_thought` of
     /// version 2.

@@ -1,4 +1,4 @@
-//! Updates of version 2 in the types of version 1.
+//! Converts updates of version 2 into the types of version 1.
 
 use agentwire_acp_schema::v1::{self, SessionUpdate};
 use agentwire_acp_schema::v2::{self, Patch};
@@ -108,7 +108,7 @@ fn terminal(update: v2::TerminalUpdate) -> TerminalPatch {
     terminal
 }
 
-/// The bytes of Base64. Empty where it is not valid.
+/// Decodes Base64. Returns no bytes if it is invalid.
 fn bytes(data: &str) -> Vec<u8> {
     BASE64_STANDARD.decode(data).unwrap_or_default()
 }
@@ -174,7 +174,7 @@ fn plan(items: v2::PlanItems) -> v1::Plan {
     plan
 }
 
-/// The slash commands, without those of a type that is not known.
+/// Converts slash commands. Those of an unknown type are left out.
 pub(crate) fn commands(commands: Vec<v2::AvailableCommand>) -> Vec<v1::AvailableCommand> {
     let known = commands.into_iter().filter_map(|command| match command {
         v2::AvailableCommand::Command(command) => Some(command),
@@ -196,7 +196,7 @@ pub(crate) fn commands(commands: Vec<v2::AvailableCommand>) -> Vec<v1::Available
     same.collect()
 }
 
-/// The configuration options.
+/// Converts configuration options.
 pub(crate) fn config_options(options: Vec<v2::SessionConfigOption>) -> Vec<v1::SessionConfigOption> {
     let same = options.into_iter().map(|option| {
         let kind = match option.kind {

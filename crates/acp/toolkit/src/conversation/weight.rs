@@ -1,25 +1,25 @@
-//! Estimates of the memory of values.
+//! Estimates the memory of values: their weight, in bytes.
 //!
-//! The length of the JSON is not a measure: an object of seven bytes of JSON is a tree node of six hundred. So each part
-//! of the value has a price, rather too high.
+//! The length of the JSON is not a measure: an object of seven bytes of JSON is a tree node of six hundred bytes. So each
+//! part of a value has a fixed weight, rather too high than too low.
 
 use std::fmt::{self, Display};
 
 use serde::ser::{self, Impossible, Serialize, Serializer};
 
-/// A number, a bool or a pointer, with the spare capacity of a list and the waste of an allocation.
+/// The weight of a number, a bool or a pointer, with the spare capacity of a list and the overhead of an allocation.
 const SCALAR: usize = 64;
-/// A struct, including its absent members.
+/// The weight of a struct, including its absent members.
 const STRUCT: usize = 256;
-/// The first node of a tree.
+/// The weight of a map: the first node of a tree.
 const MAP: usize = 640;
-/// A member of a map, beside its text and its value: nodes are half empty in the worst case.
+/// The weight of a member of a map, beside its name and its value: nodes are half empty in the worst case.
 const MEMBER: usize = 96;
 
-/// Estimates how much memory a value takes, in bytes: rather too much than too little. `usize::MAX` for a value that has
-/// no form in JSON.
+/// Estimates the memory of a value in bytes, rather too high than too low. Returns `usize::MAX` for a value that JSON
+/// cannot express.
 ///
-/// The length of the JSON is not a measure: an object of seven bytes of JSON is a tree node of six hundred.
+/// The length of the JSON is not a measure: an object of seven bytes of JSON is a tree node of six hundred bytes.
 ///
 /// ```
 /// use agentwire_acp_toolkit::memory_estimate;
@@ -33,12 +33,13 @@ pub fn memory_estimate<T: Serialize + ?Sized>(value: &T) -> usize {
 
 pub(super) use memory_estimate as weight;
 
+/// A serializer whose output is the weight of the value.
 struct Scale;
 
-/// Adds up the prices of the parts.
+/// The sum of the weights of a value's parts.
 struct Sum(usize);
 
-/// Something that no JSON can be.
+/// The error for a value that JSON cannot express.
 #[derive(Debug, thiserror::Error)]
 #[error("this has no form in JSON")]
 struct NoJson;

@@ -11,13 +11,13 @@ use regex_lite::RegexBuilder;
 use super::fault::FieldFault;
 use super::format;
 
-/// The limit of a compiled pattern: 16 KiB. The agent writes the pattern.
+/// The size limit of a compiled pattern: 16 KiB. The agent chooses the pattern.
 const PATTERN_LIMIT: usize = 16 * 1024;
-/// The longest text that a pattern is matched against: 4 KiB. The time grows with the product of both, and the agent
-/// may write both, since it writes defaults.
+/// The longest text that a pattern is matched against: 4 KiB. The time grows with the product of both sizes, and the
+/// agent chooses both: the default of a field is checked too.
 const PATTERN_TEXT_LIMIT: usize = 4 * 1024;
 
-/// Returns the value in the schema's type, if it conforms.
+/// Returns the value in the schema's type, if the schema allows it.
 pub(super) fn check(schema: &Schema, value: Value) -> Result<Value, FieldFault> {
     match (schema, value) {
         (Schema::String(schema), Value::String(text)) => string(schema, &text).map(|()| Value::String(text)),
@@ -43,7 +43,7 @@ pub(super) fn check(schema: &Schema, value: Value) -> Result<Value, FieldFault> 
     }
 }
 
-/// Describes the schema's type, or returns none for an unknown type.
+/// Describes the schema's type, or returns `None` for an unknown type.
 pub(super) fn kind(schema: &Schema) -> Option<&'static str> {
     match schema {
         Schema::String(_) => Some("text"),
@@ -63,7 +63,7 @@ pub(super) fn choices(schema: &StringPropertySchema) -> Option<Vec<(&str, &str)>
     titled.map(|options| options.iter().map(|option| (&*option.value, &*option.title)).collect()).or(plain)
 }
 
-/// Returns the values and titles of the choices of a field for several, or `None` if their type is unknown.
+/// Returns the values and titles of the choices of a list field, or `None` if their type is unknown.
 pub(super) fn schema_choices(schema: &MultiSelectPropertySchema) -> Option<Vec<(&str, &str)>> {
     match &schema.items {
         MultiSelectItems::String(items) => {
@@ -102,8 +102,8 @@ fn string(schema: &StringPropertySchema, text: &str) -> Result<(), FieldFault> {
     }
 }
 
-/// Returns whether the text matches a pattern. Returns true where matching needs a feature that this engine lacks, such
-/// as lookaround, or too much time: the agent checks again, and the user could not continue otherwise.
+/// Returns whether the text matches a pattern. Returns true if the pattern cannot be compiled, such as for lookaround, or
+/// the text is over the limit: the agent checks again, and the user could not continue otherwise.
 fn fits(pattern: &str, text: &str) -> bool {
     if text.len() > PATTERN_TEXT_LIMIT {
         return true;
@@ -132,7 +132,7 @@ fn integer(schema: &IntegerPropertySchema, number: i64) -> Result<(), FieldFault
 
 /// Returns a number without a fraction as an integer.
 fn whole(number: f64) -> Option<i64> {
-    // Up to here every integer has a representation of its own.
+    // Up to this number, `f64` represents each integer exactly.
     const MOST: f64 = (1_i64 << 53) as f64;
     (number.fract() == 0.0 && number.abs() <= MOST).then_some(number as i64)
 }

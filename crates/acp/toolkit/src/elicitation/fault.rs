@@ -5,9 +5,7 @@ use std::fmt;
 use agentwire_acp_schema::v1::StringFormat;
 use agentwire_jsonrpc::{ErrorObject, Printable};
 
-/// Why a form cannot be shown.
-///
-/// A form that cannot be answered. Send it to the agent: it converts into "invalid params".
+/// The fault of a form that cannot be shown. Send it to the agent: it converts into "invalid params".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormError {
@@ -20,7 +18,7 @@ pub enum FormError {
     /// A required field does not exist.
     #[error("the field {0:?} is required, and the form has no such field")]
     NoSuchField(String),
-    /// It has more fields than a person can be asked to fill in.
+    /// The form has more fields than the limit.
     #[error("the form has more fields than the limit, which is {limit}")]
     TooManyFields {
         /// The limit.
@@ -55,11 +53,11 @@ impl FieldError {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FieldFault {
-    /// It must be filled in.
+    /// The field is required and empty.
     Missing,
     /// The form has no such field, or the field's type is unknown.
     Unknown,
-    /// The value does not have this type.
+    /// The value is not of this type.
     NotA(&'static str),
     /// The text has fewer characters than this.
     TooShort(u32),
@@ -73,13 +71,13 @@ pub enum FieldFault {
     BelowMinimum(f64),
     /// The number is above this.
     AboveMaximum(f64),
-    /// This is not one of the choices.
+    /// This text is not one of the choices.
     NoChoice(String),
-    /// It has several values, and the field takes one.
+    /// Several values were entered, and the field takes one.
     Several,
-    /// Fewer choices are made than this.
+    /// Fewer choices were selected than this.
     TooFew(u64),
-    /// More choices are made than this.
+    /// More choices were selected than this.
     TooMany(u64),
 }
 

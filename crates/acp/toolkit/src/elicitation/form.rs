@@ -10,11 +10,10 @@ use agentwire_acp_schema::v1::{
 use super::check::{check, choices, kind, schema_choices};
 use super::fault::{FieldError, FieldFault, FormError};
 
-/// The most fields of a form.
+/// The limit of a form's fields.
 const LIMIT: usize = 256;
 
-/// A form that the user fills in: it begins with the defaults, checks every value against the schema, and makes the
-/// answer.
+/// A form that the user fills in. It begins with the defaults, checks each value against the schema, and makes the answer.
 ///
 /// ```
 /// use agentwire_acp_schema::v1::*;
@@ -35,7 +34,7 @@ const LIMIT: usize = 256;
 /// # }
 /// ```
 ///
-/// Agents should check again. A form must never ask for secrets: for those an agent sends the user to a URL.
+/// Agents should check the answer again. A form must never ask for secrets: an agent sends the user to a URL for them.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/elicitation>.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,10 +44,11 @@ pub struct Form {
 }
 
 impl Form {
-    /// Makes a form with the schema's defaults. Defaults that the schema itself does not allow are left out.
+    /// Makes a form with the schema's defaults. Defaults that the schema itself does not allow are left out, and so are
+    /// fields of an unknown type.
     ///
-    /// Fields of a type that is not known are left out too. A pattern is checked as far as it can be without
-    /// backtracking, in texts of up to 4 KiB; the rest is left to the agent.
+    /// A pattern is checked only if it works without backtracking, and in texts of up to 4 KiB. The rest is left to the
+    /// agent.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Form {
         self.values.get(field)
     }
 
-    /// Returns the choices of a field, each with its value and title, or none for a field that takes other values.
+    /// Returns the value and title of each choice of a field, or `None` if the field has no choices.
     pub fn choices(&self, field: &str) -> Option<Vec<(&str, &str)>> {
         match self.schema.field(field)? {
             Schema::String(schema) => choices(schema),
@@ -108,7 +108,7 @@ impl Form {
         }
     }
 
-    /// Fills in a field. A number without a fraction does for an integer.
+    /// Sets a field. An integer field takes a number without a fraction.
     ///
     /// # Errors
     ///
@@ -123,12 +123,12 @@ impl Form {
 
     /// Sets a field from the user's input.
     ///
-    /// A choice is its value or its title; several are separated by commas. Yes and no are also `y`, `n`, `true`,
-    /// `false`. Input of spaces alone leaves a field empty, unless it takes any text.
+    /// A choice is entered by its value or its title; several are separated by commas. Yes and no are also `y`, `n`,
+    /// `true` and `false`. Blank input leaves a field empty, unless the field takes any text.
     ///
     /// # Errors
     ///
-    /// If the text has no such meaning, or the schema does not allow it. The field keeps its value.
+    /// If the text cannot be parsed, or the schema does not allow the value. The field keeps its value.
     pub fn enter(&mut self, field: &str, text: &str) -> Result<(), FieldError> {
         let fail = |fault| FieldError::new(field, fault);
         let schema = self.schema.field(field).ok_or_else(|| fail(FieldFault::Unknown))?;
@@ -141,11 +141,12 @@ impl Form {
         self.set(field, value)
     }
 
-    /// Sets a field from several inputs, each of which is a choice of a list. A single one is [entered](Self::enter).
+    /// Sets a list field from several inputs, each of which is one choice. A single input is passed to [`enter`](Self::enter).
     ///
     /// # Errors
     ///
-    /// If one has no such meaning, the field takes one value, or the schema does not allow the list. The field keeps its value.
+    /// If an input is not a choice, the field takes one value, or the schema does not allow the list. The field keeps its
+    /// value.
     pub fn enter_each(&mut self, field: &str, texts: &[&str]) -> Result<(), FieldError> {
         let fail = |fault| FieldError::new(field, fault);
         if let [text] = texts {
@@ -164,18 +165,18 @@ impl Form {
         self.values.remove(field);
     }
 
-    /// Returns the faults that are left: required fields that are empty.
+    /// Returns a fault for each required field that is empty.
     pub fn faults(&self) -> Vec<FieldError> {
         let required = self.schema.required.iter().flatten();
         let empty = required.filter(|name| !self.values.contains_key(*name));
         empty.map(|name| FieldError::new(name, FieldFault::Missing)).collect()
     }
 
-    /// Returns the answer, with every field that is filled in. Declining and cancelling need no form.
+    /// Returns the answer with each field that has a value. Declining and cancelling need no form.
     ///
     /// # Errors
     ///
-    /// The [faults that are left](Self::faults).
+    /// The [faults](Self::faults) of the form.
     pub fn accept(&self) -> Result<CreateElicitationResponse, Vec<FieldError>> {
         match self.faults() {
             faults if faults.is_empty() => {
@@ -186,12 +187,12 @@ impl Form {
         }
     }
 
-    /// Checks content that was filled in elsewhere, in full: also that no field is missing, and that there is none beside
-    /// those of the form. For an agent as well.
+    /// Checks content that was filled in elsewhere: each value, missing fields, and fields that the form does not have. An
+    /// agent can use it too.
     ///
     /// # Errors
     ///
-    /// Returns the faults of these values, at most one for each field.
+    /// The faults of the content, at most one for each field.
     pub fn check(
         schema: &ElicitationSchema,
         content: &BTreeMap<String, Value>,
@@ -221,7 +222,7 @@ fn default(schema: &Schema) -> Option<Value> {
     }
 }
 
-/// Parses the user's input.
+/// Parses the user's input into a value for the field.
 fn meaning(schema: &Schema, text: &str) -> Result<Value, FieldFault> {
     let trimmed = text.trim();
     match schema {
@@ -243,7 +244,7 @@ fn meaning(schema: &Schema, text: &str) -> Result<Value, FieldFault> {
         },
         Schema::Array(schema) => {
             let choices = schema_choices(schema).ok_or(FieldFault::Unknown)?;
-            // A choice may have a comma.
+            // A choice may contain a comma.
             if let Ok(only) = choice(&choices, trimmed) {
                 return Ok(Value::StringArray(vec![only]));
             }

@@ -1,4 +1,4 @@
-//! The formats that a text field can have.
+//! Checks the formats of text fields.
 
 use agentwire_acp_schema::v1::StringFormat;
 
@@ -13,7 +13,7 @@ pub(super) fn matches(format: &StringFormat, text: &str) -> bool {
     }
 }
 
-/// Text before and after the last `@`. Only its owner can confirm an address.
+/// Returns whether there is text before and after the last `@`. Only a message to an address can confirm it.
 fn is_email(text: &str) -> bool {
     let plain = |c: char| !c.is_whitespace() && !c.is_control();
     text.rsplit_once('@').is_some_and(|(name, host)| {
@@ -22,7 +22,7 @@ fn is_email(text: &str) -> bool {
     })
 }
 
-/// A scheme and a colon, in characters that RFC 3986 allows.
+/// Returns whether the text is a scheme, a colon, and characters that RFC 3986 allows.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let scheme_fits = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -35,7 +35,7 @@ fn is_uri(text: &str) -> bool {
     scheme_fits && escapes_fit && rest.chars().all(fits)
 }
 
-/// RFC 3339, `full-date`.
+/// Returns whether the text is a `full-date` of RFC 3339.
 fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
@@ -57,7 +57,7 @@ fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// RFC 3339, `date-time`.
+/// Returns whether the text is a `date-time` of RFC 3339.
 fn is_date_time(text: &str) -> bool {
     let Some((date, time)) = text.split_at_checked(10) else { return false };
     if !is_date(date) || !time.is_ascii() {
@@ -88,7 +88,7 @@ fn is_date_time(text: &str) -> bool {
     }
 }
 
-/// Returns whether it begins with hours, minutes and seconds.
+/// Returns whether the text begins with hours, minutes and seconds.
 fn is_clock(time: &[u8], most_seconds: u32) -> bool {
     time.len() > 8
         && (time[2], time[5]) == (b':', b':')

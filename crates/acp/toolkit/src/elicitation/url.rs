@@ -7,15 +7,14 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::ErrorObject;
 
-/// A URL that the agent wants the user to visit. It is checked, so that the URL that is shown is the one that a browser
-/// opens.
+/// A URL that the agent wants the user to visit. Its host is checked to be the one that a browser opens.
 ///
-/// Show all of [`url`](Self::url) with its [`host`](Self::host) marked and the [`warnings`](Self::warnings), name the
-/// agent, and ask the user. Only after consent may it be opened, in a browser that neither this program nor the model
-/// can inspect. This crate opens and fetches nothing. A view must not fetch a preview or an icon either.
+/// Show the whole [`url`](Self::url) with its [`host`](Self::host) marked, the [`warnings`](Self::warnings) and the name of
+/// the agent, and ask the user. Open it only after consent, in a browser that neither this program nor the model can
+/// inspect. This crate opens and fetches nothing. A view must not fetch a preview or an icon either.
 ///
-/// Fewer URLs are allowed than browsers accept. Browsers repair URLs in different ways, and two readers that disagree
-/// on the host can be used to deceive the user.
+/// Fewer URLs are allowed than browsers accept. Browsers repair URLs in different ways, and two parsers that disagree on
+/// the host can be used to deceive the user.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/elicitation#url-security>.
 ///
@@ -36,26 +35,26 @@ pub struct UrlConsent {
     warnings: Vec<UrlWarning>,
 }
 
-/// Why a URL must not be shown to the user. Send it to the agent: it converts into "invalid params".
+/// The fault of a URL that must not be shown to the user. Send it to the agent: it converts into "invalid params".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It is longer than users can check or browsers accept.
+    /// The URL is longer than the limit.
     #[error("the URL is longer than the limit, which is {limit} bytes")]
     TooLong {
         /// The limit in bytes.
         limit: usize,
     },
-    /// It is neither `https` nor `http`.
+    /// The scheme is neither `https` nor `http`.
     #[error("the URL does not begin with https:// or http://")]
     Scheme,
-    /// It holds a character that no URL has: a space, a control character, a backslash, or one outside ASCII.
+    /// The URL has a character that no URL may have: a space, a control character, a backslash, or one outside ASCII.
     #[error("the URL has a character at byte {at} that no URL has")]
     Character {
-        /// Where, in bytes.
+        /// Its offset in bytes.
         at: usize,
     },
-    /// It has a user name or a password before the host, which can look like a host.
+    /// The URL has a user name or a password before the host, which can look like a host.
     #[error("the URL has a user name or a password")]
     Credentials,
     /// The host is invalid, or not in its usual form.
@@ -73,7 +72,7 @@ impl From<UrlError> for ErrorObject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UrlWarning {
-    /// The connection is not encrypted, so others can read it. Not given for this machine itself.
+    /// The connection is not encrypted, so others can read it. Not reported for a host that is this machine.
     NotEncrypted,
     /// The host is an international name in its coded form, which may look like another name.
     Punycode,
@@ -85,7 +84,7 @@ pub enum UrlWarning {
     Port,
 }
 
-/// The longest URL that is shown.
+/// The limit of a URL, in bytes.
 const LIMIT: usize = 8 * 1024;
 
 impl UrlConsent {
@@ -93,7 +92,7 @@ impl UrlConsent {
     ///
     /// # Errors
     ///
-    /// For a URL that may lead elsewhere than it seems. Answer the request with it.
+    /// For a URL that may lead to another host than the user sees. Answer the request with the error.
     pub fn new(request: &ElicitationUrlMode) -> Result<Self, UrlError> {
         let url = &request.url;
         if url.len() > LIMIT {
@@ -148,14 +147,14 @@ impl UrlConsent {
         &self.warnings
     }
 
-    /// Returns the id that `elicitation/complete` names when the user has finished there, if the agent sends that.
-    /// Unknown ids are to be ignored.
+    /// Returns the id of the elicitation. If the agent sends `elicitation/complete` when the user has finished, it names this
+    /// id. Ignore unknown ids.
     pub fn elicitation_id(&self) -> &ElicitationId {
         &self.id
     }
 
-    /// Returns the answer for a user who agrees. It has no content: what the user does at the URL does not pass through
-    /// the client. Declining and cancelling need no URL.
+    /// Returns the answer for a user who agrees. It has no content: the user's input at the URL does not pass through the
+    /// client. Declining and cancelling need no URL.
     pub fn accept(&self) -> CreateElicitationResponse {
         CreateElicitationResponse::accept(ElicitationAcceptAction::new())
     }
@@ -192,7 +191,7 @@ fn host_kind(host: &str) -> Option<HostKind> {
         );
     }
     if let Ok(ip) = host.parse::<Ipv4Addr>() {
-        // Connecting to no address in particular leads to this machine.
+        // A connection to the unspecified address leads to this machine.
         return address(ip.is_loopback() || ip.is_unspecified());
     }
     let labels: Vec<_> = host.split('.').collect();
