@@ -8,10 +8,10 @@ use std::pin::Pin;
 /// The future of a method of [`Buffers`].
 pub type BufferFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The unsaved text of files that are open in an editor. An agent then reads what the user sees.
+/// The unsaved text of files that are open in an editor. With it an agent reads the text that the user sees.
 ///
-/// Both methods get only paths within the session's directories, free of links and of `..`, so a file has one name
-/// whatever path the agent uses. The file need not exist, and is not opened: the buffer replaces it.
+/// Both methods get only paths within the session's directories, without links and `..`, so each file has one path. The
+/// file need not exist, and is not opened: the buffer replaces it.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -39,12 +39,12 @@ pub type BufferFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// let workspaces = Workspaces::with_buffers(Tabs::default());
 /// ```
 pub trait Buffers: Debug + Send + Sync {
-    /// Returns the text of the file's buffer, or `None` if the file is not open or has no unsaved changes. Then the
-    /// file is read.
+    /// Returns the text of the file's buffer. With `None`, for a file that is not open or has no unsaved changes, the file
+    /// is read.
     fn text<'a>(&'a self, path: &'a Path) -> BufferFuture<'a, Option<String>>;
 
-    /// Replaces the text of the file's buffer, and returns whether there is one. If so the file is not written: the
-    /// editor saves it. The default has no buffers.
+    /// Replaces the text of the file's buffer. Returns whether the file has a buffer; if so the file is not written, and the
+    /// editor saves it. The default returns false.
     fn replace<'a>(&'a self, path: &'a Path, text: &'a str) -> BufferFuture<'a, bool> {
         let _ = (path, text);
         Box::pin(async { false })

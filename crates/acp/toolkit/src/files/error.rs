@@ -6,7 +6,7 @@ use std::path::Path;
 use agentwire_acp_schema::v1::error_code::RESOURCE_NOT_FOUND;
 use agentwire_jsonrpc::ErrorObject;
 
-/// The fault of a path or of its file.
+/// The error of a path or of its file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
     #[error("the path is relative, and must be absolute")]
@@ -15,7 +15,7 @@ pub(crate) enum FileError {
     Outside,
     #[error("the client keeps agents out of this path")]
     Denied,
-    /// Has the system's own text: some agents recognize by it that they may create the file.
+    /// The text is the system's: some agents recognize by it that they may create the file.
     #[error("No such file or directory")]
     Missing,
     #[error("a component of the path is not a directory")]
@@ -44,7 +44,7 @@ pub(crate) enum FileError {
 }
 
 impl FileError {
-    /// Returns the error for the agent.
+    /// Converts the error into the answer to the agent.
     pub(crate) fn of(self, path: &Path) -> ErrorObject {
         let message = format!("{}: {self}", path.display());
         match self {

@@ -12,7 +12,7 @@ const CHUNK: usize = 64 * 1024;
 pub(super) struct Lines {
     /// How many lines are still to be skipped.
     skip: u32,
-    /// How many lines are still to be kept. None for all.
+    /// How many lines are still to be kept. `None` for all.
     wanted: Option<u32>,
     text: String,
     /// The length of the kept text in JSON, in bytes.
@@ -30,7 +30,7 @@ impl Lines {
         Self { skip, wanted, text, bytes: 0, limit }
     }
 
-    /// Takes a piece of the text.
+    /// Selects lines of the next piece of the text.
     pub(super) fn push(&mut self, piece: &str) {
         let rest = &piece[end_of_lines(piece, &mut self.skip)..];
         let taken = match &mut self.wanted {
@@ -46,7 +46,7 @@ impl Lines {
         }
     }
 
-    /// Takes a text of `size` bytes at most.
+    /// Reads a text of at most `size` bytes to its end.
     pub(super) fn read(&mut self, mut reader: impl Read, size: u64) -> Result<(), FileError> {
         let mut buffer = vec![0; CHUNK];
         // `held` bytes of the buffer are an incomplete character; the buffer begins at offset `at` of the text.
@@ -60,7 +60,7 @@ impl Lines {
             if (at + filled) as u64 > size {
                 return Err(FileError::TooLarge { limit: size });
             }
-            // There is one at most, but of an empty text.
+            // An empty text has no chunk.
             let chunk = buffer[..filled].utf8_chunks().next();
             let (valid, invalid) = chunk.map_or(("", &[][..]), |chunk| (chunk.valid(), chunk.invalid()));
             let is_cut = valid.len() + invalid.len() == filled
@@ -79,7 +79,7 @@ impl Lines {
         }
     }
 
-    /// Returns the lines, unless they are too long for an answer.
+    /// Returns the selected lines, unless they are too long for an answer.
     pub(super) fn finish(self) -> Result<String, FileError> {
         if self.bytes > self.limit {
             return Err(FileError::TooLong { bytes: self.bytes, limit: self.limit });
@@ -144,7 +144,7 @@ mod tests {
         check(text, u32::MAX, u32::MAX, "");
     }
 
-    /// Gives a few bytes at a time.
+    /// A reader of a few bytes at a time.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {

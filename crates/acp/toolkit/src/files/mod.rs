@@ -39,27 +39,26 @@ use lines::Lines;
 /// The default limit of a file that is read: 64 MiB.
 const LIMIT: u64 = 64 * 1024 * 1024;
 
-/// The default limit of a text in JSON: the default limit of a line, less 64 KiB for the message around the text.
+/// The default limit of a text as JSON: the default limit of a line, less 64 KiB for the message around the text.
 const ANSWER_LIMIT: u64 = DEFAULT_LINE_LIMIT as u64 - 64 * 1024;
 
-/// The default limit of the texts of files in memory: 32 MiB.
+/// The default limit of the texts of files that wait to be answered: 32 MiB.
 const MEMORY_LIMIT: u64 = 32 * 1024 * 1024;
 
-/// The bytes of one permit for memory.
+/// How many bytes of memory one permit allows.
 const UNIT: u64 = 1024;
 
-/// The text files below some directories: answers to `fs/read_text_file` and `fs/write_text_file`.
+/// Serves `fs/read_text_file` and `fs/write_text_file` for text files below some directories.
 ///
 /// A path is followed component by component. Each is opened within the one before and never through a link, so `..`,
-/// links and concurrent changes of either cannot lead outside. Links within the directories, or from one to another,
-/// work as usual. On Windows, which has no `openat`, the path is resolved and checked before it is opened; a change
-/// between the two is not noticed.
+/// links and concurrent changes cannot lead outside. Links within the directories, or from one to another, work as usual.
+/// On Windows, which has no `openat`, the path is resolved and checked before it is opened; a change between the two is
+/// not noticed.
 ///
-/// All that is below the directories is open to the agent, which need not ask for permission:
-/// [`deny`](Self::deny) keeps it out of some of it.
+/// The agent can access everything below the directories without asking for permission, except the paths that
+/// [`deny`](Self::deny) excludes.
 ///
-/// Where the editor has unsaved text, the buffer is read and written in place of the file: see
-/// [`buffers`](Self::buffers).
+/// If the editor has unsaved text, the buffer is read and written in place of the file: see [`buffers`](Self::buffers).
 ///
 /// Calls run on the runtime's threads for blocking work. Dropping the future of a call does not stop the call, so a
 /// file is never left half written.
@@ -68,11 +67,11 @@ const UNIT: u64 = 1024;
 ///
 /// | code | when |
 /// |---|---|
-/// | invalid params | the path is relative, leads outside, is [denied](Self::deny), or names a directory, a pipe, a device, a socket; the file is not UTF-8, or larger than the limit; the answer would be longer than an agent takes |
+/// | invalid params | the path is relative, leads outside, is [denied](Self::deny), or names a directory, a pipe, a device, a socket; the file is not UTF-8, or larger than the limit; the answer is over its limit |
 /// | resource not found | reading a file that does not exist |
-/// | internal error | the system refuses: permissions, a full disk |
+/// | internal error | the operating system refuses: permissions, a full disk |
 ///
-/// Each error names the path and the rule. It does not reveal whether a file exists outside of the directories.
+/// Each error names the path and the rule. Errors do not reveal whether a file exists outside the directories.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/file-system>.
 ///
@@ -90,25 +89,24 @@ const UNIT: u64 = 1024;
 #[derive(Clone, Debug, Build)]
 pub struct Files {
     roots: Arc<Roots>,
-    /// Sets the size in bytes of the largest file to read (default 64 MiB), also when only some of its lines
-    /// are asked for.
+    /// Sets the size in bytes of the largest file to read (default 64 MiB), also if only some of its lines are requested.
     limit: u64,
-    /// Sets how many bytes the text of an answer may have, as it is written in JSON (default 32 MiB less 64 KiB,
-    /// which leaves room for the rest of a line of 32 MiB). A longer text can be read by its lines, some at a time.
+    /// Sets the limit of an answer's text, as JSON in bytes (default 32 MiB less 64 KiB). The default leaves room for the rest
+    /// of a line of 32 MiB. A longer text can be read some lines at a time.
     answer_limit: u64,
-    /// Permits for what reading holds in memory, each for [`UNIT`] bytes; and how many there are.
+    /// Permits for the text in memory, each for [`UNIT`] bytes. `memory_limit` is their number.
     #[build(skip)]
     memory: Arc<Semaphore>,
     memory_limit: u32,
-    /// Sets where unsaved text is (default nowhere): read and written in place of the files.
+    /// Sets the buffers with unsaved text (default none), which are read and written in place of the files.
     #[build(dynamic)]
     buffers: Option<Arc<dyn Buffers>>,
 }
 
 impl Files {
-    /// Gives access to files below `roots`, by these names and by the paths without links.
+    /// Serves files below `roots`, by these paths and by their paths without links.
     ///
-    /// The names are resolved now. A directory that does not exist may be created later.
+    /// The paths are resolved now. A directory that does not exist may be created later.
     pub fn new(roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         Self::within(Arc::new(Roots::new(roots)))
     }
@@ -121,13 +119,13 @@ impl Files {
     /// Keeps the agent out of the paths that match this pattern, such as `**/.git/**` (the folder and all that is in it) or
     /// `**/.env`. May be called several times.
     ///
-    /// Patterns are those of [`PermissionRule::path`](crate::PermissionRule::path), take `a` for `A`, and are compared with
-    /// each step of the path on the way and with the target of each link. No check finds another name of the same file that is not
-    /// a link (a hard link), and commands are not confined at all: see [`Terminals`](crate::Terminals).
+    /// The syntax is that of [`PermissionRule::path`](crate::PermissionRule::path). Letters match in either case. A pattern is
+    /// compared with each component on the way and with the target of each link. A hard link gives a denied file another
+    /// name, which is not detected. Commands are not confined at all: see [`Terminals`](crate::Terminals).
     ///
     /// # Errors
     ///
-    /// When the pattern can match no absolute path, or is too long.
+    /// If the pattern can match no absolute path, or is too long.
     ///
     /// ```
     /// use agentwire_acp_schema::v1::ReadTextFileRequest;
@@ -151,30 +149,30 @@ impl Files {
         patterns.iter().cloned().for_each(|pattern| roots.deny(pattern));
     }
 
-    /// Sets how many bytes of files are in memory at a time until they are answered (default 32 MiB). Reading waits
-    /// for others to end; what alone is more is read when nothing else is.
+    /// Sets how many bytes of files may be in memory until they are answered (default 32 MiB). Over the limit a read waits for
+    /// others to end. A file over the limit is read alone.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         (self.memory, self.memory_limit) = memory(bytes);
         self
     }
 
-    /// Sets where unsaved text is unless that was set.
+    /// Sets the buffers, unless they were set.
     pub(crate) fn default_buffers(&mut self, buffers: &Arc<dyn Buffers>) {
         self.buffers.get_or_insert_with(|| buffers.clone());
     }
 
-    /// Shares what reading may hold with the files of other sessions, unless another limit was set.
+    /// Shares the memory limit with the files of other sessions, unless another limit was set.
     pub(crate) fn default_memory(&mut self, files: &Files) {
         if self.memory_limit == files.memory_limit {
             self.memory = files.memory.clone();
         }
     }
 
-    /// `fs/read_text_file`: the text, or some lines of it.
+    /// `fs/read_text_file`: returns the text, or some lines of it.
     ///
-    /// A line ends with `\n`, which belongs to it, as does a `\r` before it; nothing is converted. Lines count from 1,
-    /// and 0 means 1. Beyond the last line the text is empty.
+    /// A line includes its `\n`, and a `\r` before it; nothing is converted. Lines count from 1, and 0 means 1. Beyond the last
+    /// line the text is empty.
     ///
     /// # Errors
     ///
@@ -198,7 +196,7 @@ impl Files {
                 None => Ok(Err(open)),
             }
         });
-        // The permits are released with the answer, so a client that requests many files holds few of them in memory.
+        // The permits are held until the answer is made, so many concurrent requests hold few files in memory.
         let (text, _memory) = match opened.await? {
             Ok(read) => read,
             Err(open) => {
@@ -209,13 +207,14 @@ impl Files {
         Ok(ReadTextFileResponse::new(text))
     }
 
-    /// `fs/write_text_file`: makes this the text of the file, and makes the file and the directories above it
-    /// where they are missing.
+    /// `fs/write_text_file`: replaces the text of the file. Creates the file and its parent directories if they are missing.
     ///
-    /// The text is written to a new file beside the old one, which then replaces it and gets its permissions. A
-    /// concurrent reader sees either text as a whole, and a full disk leaves the old one. Where that would change more
-    /// than the text, the old file is overwritten instead: it has several names, another owner, or access lists and
-    /// other attributes (checked on Linux), or its directory admits no new files. A link is followed, not replaced.
+    /// The text is written to a new file beside the old one, which it then replaces, with the permissions of the old one. A
+    /// concurrent reader sees either text as a whole, and a full disk leaves the old one. A link is followed, not replaced.
+    ///
+    /// The old file is overwritten in place if a replacement would change more than the text or is impossible: the file has
+    /// several names, another owner, or access lists and other attributes (checked on Linux), or its directory admits no
+    /// new files.
     ///
     /// # Errors
     ///
@@ -235,8 +234,8 @@ impl Files {
         Ok(WriteTextFileResponse::new())
     }
 
-    /// Returns the buffers and the path that they use for the file. `None` if there are no buffers, or no file can be
-    /// at the path.
+    /// Returns the buffers, and the path without links that they use for the file. `None` without buffers, or if no file can
+    /// be at the path.
     async fn buffer(&self, path: &Path) -> Result<Option<(&dyn Buffers, PathBuf)>, Error> {
         let Some(buffers) = &self.buffers else { return Ok(None) };
         let (roots, wanted) = (self.roots.clone(), path.to_owned());
@@ -253,14 +252,14 @@ impl Files {
 struct Open {
     files: Files,
     file: File,
-    /// Its size. It may grow while it is read, and files of /proc report 0.
+    /// The size. The file may grow while it is read, and files of `/proc` report 0.
     size: u64,
     line: Option<u32>,
     wanted: Option<u32>,
 }
 
 impl Open {
-    /// Returns how many permits its memory needs.
+    /// Returns how many permits the text needs.
     fn units(&self) -> u32 {
         let bytes = self.size.min(self.files.answer_limit);
         u32::try_from(bytes / UNIT + 1).unwrap_or(u32::MAX).min(self.files.memory_limit)
@@ -272,7 +271,7 @@ impl Open {
 
     async fn memory(&self) -> OwnedSemaphorePermit {
         let memory = self.files.memory.clone().acquire_many_owned(self.units());
-        memory.await.expect("nobody closes it")
+        memory.await.expect("the semaphore is never closed")
     }
 
     /// Returns the requested lines, with the permits for their memory.
@@ -287,7 +286,7 @@ impl Open {
     }
 }
 
-/// Makes permits for this many bytes, and returns their number.
+/// Makes permits for this many bytes. Returns their number too.
 fn memory(bytes: u64) -> (Arc<Semaphore>, u32) {
     let most = Semaphore::MAX_PERMITS.min(u32::MAX as usize);
     let units = usize::try_from(bytes / UNIT).unwrap_or(most).clamp(1, most);

@@ -1,4 +1,4 @@
-//! Systems on which a path can only be checked before it is opened, and not while it is.
+//! Opens and writes files on systems without `openat`: a path is checked before it is opened, not while it is.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::error::FileError;
 use crate::roots::Roots;
 
-/// Resolves `path` to a path without links. Fails where it is something other than a file.
+/// Resolves `path` to a path without links. Fails if something other than a file is there.
 pub(super) fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
     let place = place(roots, path)?;
     match regular(&place) {
@@ -16,7 +16,7 @@ pub(super) fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> 
     }
 }
 
-/// Opens the regular file that `path` names and does something with it.
+/// Opens the regular file at `path`, and calls `then` with it.
 pub(super) fn open<T>(
     roots: &Roots,
     path: &Path,
@@ -27,7 +27,7 @@ pub(super) fn open<T>(
     then(File::open(path).map_err(missing)?)
 }
 
-/// Makes `text` the content of the file that `path` names.
+/// Replaces the content of the file at `path` by `text`.
 pub(super) fn write(roots: &Roots, path: &Path, text: &str) -> Result<(), FileError> {
     let path = place(roots, path)?;
     match regular(&path) {
@@ -50,7 +50,7 @@ fn regular(path: &Path) -> Result<(), FileError> {
     if metadata.is_file() { Ok(()) } else { Err(FileError::NotRegular) }
 }
 
-/// Resolves the part of the path that exists.
+/// Resolves the existing part of `path`, and appends the rest. Fails for a path that is outside or denied.
 fn place(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
     let mut rest = Vec::new();
     for existing in path.ancestors() {

@@ -1,4 +1,4 @@
-//! Exchanging the text of a file, and nothing else about it.
+//! Replaces the text of a file, and nothing else about it.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions};
@@ -52,7 +52,7 @@ fn same_owner(new: &Metadata, old: &Metadata) -> bool {
 fn has_attributes(file: &File) -> bool {
     let mut names = vec![0; 4096];
     match rustix::fs::flistxattr(file, &mut names) {
-        // Every file gets a security label by its place.
+        // A new file gets this security label from its directory.
         Ok(length) => names[..length]
             .split(|byte| *byte == 0)
             .any(|name| !name.is_empty() && name != b"security.selinux"),
@@ -83,7 +83,7 @@ impl<'a> Temporary<'a> {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             match openat(&place.directory, &name, flags, Mode::from_raw_mode(0o666)) {
                 Ok(file) => return Ok(Self { place, name, file: file.into(), placed: false }),
-                // Another call is at work here.
+                // Another call writes in this directory.
                 Err(Errno::EXIST) => count += 1,
                 Err(error) => return Err(error),
             }

@@ -11,7 +11,7 @@ use super::replace;
 use super::walk::{Place, follow};
 use crate::roots::Roots;
 
-/// Resolves `path` to a path without links. Fails where it is something other than a file.
+/// Resolves `path` to a path without links. Fails if something other than a file is there.
 pub(super) fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> {
     follow(roots, path, false, |place| match place.kind {
         None | Some(FileType::RegularFile) => Ok(place.path),
@@ -19,7 +19,7 @@ pub(super) fn resolve(roots: &Roots, path: &Path) -> Result<PathBuf, FileError> 
     })
 }
 
-/// Opens the regular file that `path` names and does something with it.
+/// Opens the regular file at `path`, and calls `then` with it.
 pub(super) fn open<T>(
     roots: &Roots,
     path: &Path,
@@ -31,11 +31,11 @@ pub(super) fn open<T>(
     })
 }
 
-/// Makes `text` the content of the file that `path` names.
+/// Replaces the content of the file at `path` by `text`.
 pub(super) fn write(roots: &Roots, path: &Path, text: &str) -> Result<(), FileError> {
     follow(roots, path, true, |place| {
         let old = match place.kind {
-            // Opened, not truncated: so a file that must not be written to is not replaced either.
+            // Opening for writing checks the permissions of the file, which a replacement would not.
             Some(_) => Some(place.open(OFlags::WRONLY)?),
             None => None,
         };
@@ -44,12 +44,12 @@ pub(super) fn write(roots: &Roots, path: &Path, text: &str) -> Result<(), FileEr
 }
 
 impl Place {
-    /// Opens the regular file that is here, as it is.
+    /// Opens the regular file at this place without truncating it.
     fn open(&self, access: OFlags) -> Result<File, FileError> {
         if self.kind != Some(FileType::RegularFile) {
             return Err(FileError::NotRegular);
         }
-        // Not blocking, in case that it is a pipe by now.
+        // Not blocking, in case the file was exchanged for a pipe.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match openat(&self.directory, &self.name, flags, Mode::empty()) {
             Ok(file) => File::from(file),

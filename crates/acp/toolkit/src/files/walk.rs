@@ -12,14 +12,13 @@ use rustix::io::Errno;
 use super::error::FileError;
 use crate::roots::{RootRelation, Roots};
 
-/// The limit of links, as on Linux.
+/// The limit of links in one path, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// How often a path that changes in between is followed again.
+/// How often a path is followed if it changes on the way.
 const MAX_ATTEMPTS: usize = 100;
 
-/// A directory is opened as a starting point, not to be listed. Where the system makes a difference, it need not be
-/// readable.
+/// A directory is opened as a starting point, not to be listed. With `O_PATH` it need not be readable.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const DIRECTORY: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -32,15 +31,15 @@ const DIRECTORY: OFlags =
 pub(super) struct Place {
     pub(super) directory: OwnedFd,
     pub(super) name: OsString,
-    /// The same as a path without links.
+    /// The path of the target without links.
     pub(super) path: PathBuf,
-    /// The type of the file there, if any. It is neither a directory nor a link.
+    /// The type of the file, or `None` if it does not exist. It is neither a directory nor a link.
     pub(super) kind: Option<FileType>,
 }
 
-/// Follows `path` and calls `work` at its target. Starts again while that fails with [`FileError::Changed`].
+/// Follows `path` and calls `then` with its target. Starts again if either fails with [`FileError::Changed`].
 ///
-/// With `make`, directories that are missing on the way are made.
+/// With `make`, creates directories that are missing on the way.
 pub(super) fn follow<T>(
     roots: &Roots,
     path: &Path,
@@ -56,8 +55,8 @@ pub(super) fn follow<T>(
     Err(FileError::Changed)
 }
 
-/// A walk along a path. The kernel never follows a link or `..`: this code does, so that every step starts in a
-/// directory that is within a root.
+/// A walk along a path. This code follows links and `..`, never the kernel, so that each step starts in a directory that
+/// is within a root.
 #[derive(Debug)]
 struct Walk<'a> {
     roots: &'a Roots,
@@ -75,11 +74,9 @@ enum Step {
 
 #[derive(Debug)]
 enum Position {
-    /// Not in a root, yet or any more. Nothing is opened here; only the text of the path counts, and it has to
-    /// lead to a root without detours.
+    /// Outside the roots. Nothing is opened here: the text of the path must lead to a root.
     Outside(PathBuf),
-    /// Within the last of these directories, whose path is `path`. The first is the root, and each is in the one
-    /// before.
+    /// Within the last of the open directories, whose path is `path`. The first is the root, and each is in the one before.
     Inside { path: PathBuf, open: Vec<OwnedFd> },
 }
 
@@ -87,7 +84,7 @@ enum Position {
 enum Reached {
     /// The walk continues.
     Step,
-    /// The walk is at its end. Holds the type of the file there, if any.
+    /// The walk has ended. Holds the type of the file, or `None` if it does not exist.
     End(Option<FileType>),
 }
 
@@ -121,7 +118,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Prepends the target of a link or an alias to the components that are left.
+    /// Prepends the target of a link or an alias to the remaining components.
     fn redirect(&mut self, path: &Path) -> Result<(), FileError> {
         for component in path.components().rev() {
             match component {
@@ -137,7 +134,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Enters a directory outside of the roots only where it is a root.
+    /// Enters the current directory outside the roots if it is a root. Fails if no root is below it.
     fn arrive(&mut self) -> Result<(), FileError> {
         let Position::Outside(path) = &self.position else { return Ok(()) };
         match self.roots.standing(path) {
@@ -158,7 +155,7 @@ impl<'a> Walk<'a> {
 
     fn up_outside(&mut self) -> Result<(), FileError> {
         let Position::Outside(path) = &mut self.position else { return Ok(()) };
-        // Behind a link the parent directory differs from the one in the text.
+        // After a link, the parent directory differs from the one in the text.
         if self.roots.standing(path) != (RootRelation::Above { real: true }) {
             return Err(FileError::Outside);
         }
@@ -178,7 +175,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Goes one step on: into a directory, or to where a link leads, or not at all because the path ends here.
+    /// Takes one step: into a directory, or to the target of a link. Otherwise the path ends here.
     fn enter(&mut self, name: &OsStr) -> Result<Reached, FileError> {
         let Position::Inside { path, open } = &mut self.position else { return Err(FileError::Outside) };
         let Some(directory) = open.last() else { return Err(FileError::Outside) };
@@ -190,7 +187,7 @@ impl<'a> Walk<'a> {
             Ok(status) => FileType::from_raw_mode(status.st_mode),
             Err(Errno::NOENT) if last => return Ok(Reached::End(None)),
             Err(Errno::NOENT) if self.make && !self.ahead.iter().any(|step| matches!(step, Step::Up)) => {
-                // No folder is made on the way to a path that is denied.
+                // No directory is created on the way to a denied path.
                 let mut made = path.join(name);
                 for step in &self.ahead {
                     if let Step::Into(name) = step {

@@ -10,8 +10,7 @@ use super::link::Link;
 use super::settings::Settings;
 use crate::{Toolkit, Unattended, UserInterface};
 
-/// The agent of a [`Host`](crate::Host): opens sessions, also after the agent was started again. Clones are handles on the
-/// same.
+/// The agent of a [`Host`](crate::Host), which opens sessions, also after a restart. Clones are handles on the same agent.
 ///
 /// ```no_run
 /// # use agentwire_acp_client::BoxError;
@@ -20,7 +19,7 @@ use crate::{Toolkit, Unattended, UserInterface};
 /// # async fn run(agent: HostAgent) -> Result<(), BoxError> {
 /// let session = agent.session("/repo").await?;
 /// println!("{}", session.prompt("What is this repository about?").text().await?);
-/// // Everything that the protocol has is a call of the handle.
+/// // The handle has a call for each method of the protocol.
 /// let mut stored = agent.handle().await?.sessions(ListSessionsRequest::new());
 /// # let _ = stored.try_next().await?;
 /// # Ok(())
@@ -39,7 +38,7 @@ impl<U: UserInterface + 'static> HostAgent<U> {
     ///
     /// # Errors
     ///
-    /// [`HostError::Ended`], where there will be no connection.
+    /// [`HostError::Ended`], if the agent has ended and is not started again.
     pub async fn handle(&self) -> Result<AgentHandle, HostError> {
         self.link.connected().await
     }

@@ -7,16 +7,16 @@ use agentwire_acp_client::CallError;
 use agentwire_acp_schema::v1::SessionId;
 use agentwire_transport::Exited;
 
-/// Why a session or a turn of a [`Host`](crate::Host) failed.
+/// The error of a session or a turn of a [`Host`](crate::Host).
 ///
-/// Its text does not contain the cause, which is its [source](std::error::Error::source).
+/// The text does not contain the cause, which is the [source](std::error::Error::source).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// A call failed. [`CallError::Closed`] means that the agent ended while the call was unanswered. It is not sent again.
+    /// A call failed. [`CallError::Closed`]: the agent ended before it answered. The call is not sent again.
     #[error("a call of the agent failed")]
     Call(#[from] CallError),
-    /// There is no connection, and there will be none: the agent ended and is not started again.
+    /// The agent ended and is not started again.
     #[error("no connection to the agent")]
     Ended(#[source] Arc<dyn Error + Send + Sync>),
     /// The agent was started again and did not open the session again.
@@ -32,13 +32,14 @@ pub enum HostError {
     /// The working directory cannot be made absolute.
     #[error("the working directory cannot be made absolute")]
     Directory(#[source] std::io::Error),
-    /// The text of an answer is over the limit, which is given in bytes.
+    /// The text of an answer exceeds this limit, in bytes.
     #[error("the text of the answer is longer than {0} bytes, which is the limit")]
     TextTooLong(usize),
 }
 
 impl HostError {
-    /// Returns how the agent's process has ended, if that is why this failed: its status, and the last lines of its stderr.
+    /// Returns the exit status of the agent's process and the last lines of its stderr, if the end of the process caused this
+    /// error.
     pub fn exited(&self) -> Option<&Exited> {
         Exited::of(self)
     }

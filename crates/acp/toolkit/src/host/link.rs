@@ -1,4 +1,4 @@
-//! The connection of a host as its sessions see it: connected, restarting or ended, and the sessions that are open.
+//! The state of a host's connection (connecting, connected or ended) and its open sessions.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use agentwire_sync::Monitor;
 use super::error::HostError;
 use crate::toolkit::Replay;
 
-/// The state that the loop that keeps the connection and the handles share.
+/// The state of the connection, shared by the supervising loop and the handles.
 #[derive(Debug)]
 pub(super) struct Link(Monitor<State>);
 
@@ -27,7 +27,7 @@ struct State {
 
 #[derive(Debug)]
 enum Connection {
-    /// Before the first connection, and between two.
+    /// Before the first connection, and between two connections.
     Connecting,
     Connected(AgentHandle),
     Ended(Arc<dyn Error + Send + Sync>),
@@ -38,14 +38,14 @@ enum Connection {
 struct OpenedSession {
     /// Its directories and MCP servers.
     setup: NewSessionRequest,
-    /// Set where it is not open any more.
+    /// Set if the session could not be opened again.
     lost: Option<Lost>,
 }
 
 #[derive(Debug)]
 struct Lost {
     why: Arc<CallError>,
-    /// A load that was given up may replay the session yet.
+    /// Leaves out the replay of a load that timed out and may still arrive.
     late_replay: Option<Replay>,
 }
 
@@ -55,11 +55,11 @@ impl Link {
         Self(Monitor::new(State { connection, connections: 0, closing: false, sessions: BTreeMap::new() }))
     }
 
-    /// Waits for the connection. Fails where there will be none.
+    /// Waits for the connection. Fails if the agent has ended for good.
     pub(super) async fn connected(&self) -> Result<AgentHandle, HostError> {
         self.0
             .wait_until(|state| match &state.connection {
-                // A connection that is closed is replaced as soon as the loop sees that.
+                // The loop replaces a closed connection as soon as it notices the end.
                 Connection::Connected(agent) => (!agent.is_closed()).then(|| Ok(agent.clone())),
                 Connection::Connecting => None,
                 Connection::Ended(reason) => Some(Err(HostError::Ended(reason.clone()))),
@@ -76,7 +76,7 @@ impl Link {
         }
     }
 
-    /// Sets the connection. Returns how many there were before.
+    /// Sets the connection. Returns how many connections preceded it.
     pub(super) fn set_connected(&self, agent: AgentHandle) -> u32 {
         self.0.update(|state| {
             state.connection = Connection::Connected(agent);
@@ -119,7 +119,7 @@ impl Link {
         self.0.with(|state| state.sessions.remove(session));
     }
 
-    /// Marks a session that was not opened again. Its replay is left out from now on.
+    /// Marks a session that could not be opened again. Its replay is left out from now on.
     pub(super) fn lost(&self, session: &SessionId, why: Arc<CallError>, late_replay: Replay) {
         self.0.with(|state| {
             if let Some(session) = state.sessions.get_mut(session) {
@@ -128,7 +128,7 @@ impl Link {
         });
     }
 
-    /// Shows the replay of a lost session from now on, because it is loaded again.
+    /// Stops leaving out the replay of a lost session, because the program loads it again.
     pub(super) fn show_replay(&self, session: &SessionId) {
         self.0.with(|state| {
             if let Some(OpenedSession { lost: Some(lost), .. }) = state.sessions.get_mut(session) {

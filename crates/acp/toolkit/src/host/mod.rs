@@ -34,7 +34,7 @@ pub use unattended::Unattended;
 use link::Link;
 use settings::Settings;
 
-/// A program that runs an agent: starts it, initializes it, opens sessions, prompts and reads the answers.
+/// Runs an agent: initializes it, opens sessions, sends prompts and reads the answers.
 ///
 /// ```no_run
 /// use agentwire_acp_client::BoxError;
@@ -57,12 +57,12 @@ use settings::Settings;
 /// # }
 /// ```
 ///
-/// It is a [`Toolkit`] on a connection of version 1, with the calls that every client makes. The agent reads and writes the
-/// files of the session's directories and runs commands there, without a question: it may use what is advertised.
+/// A host is a [`Toolkit`] on a connection of version 1, with the calls that every client makes. The agent reads and writes
+/// the files of the session's directories and runs commands there without asking.
 /// [`without_terminals`](Self::without_terminals) and [`without_file_writes`](Self::without_file_writes) switch that off.
 /// Permission requests are rejected unless [`permissions`](Self::permissions) or a user interface decides otherwise.
 ///
-/// An editor has a user interface and keeps its agent alive:
+/// An editor has a user interface, and restarts its agent:
 ///
 /// ```no_run
 /// # use agentwire_acp_client::{Backoff, BoxError};
@@ -90,23 +90,24 @@ use settings::Settings;
 /// # Restarts
 ///
 /// [`run_supervised`](Self::run_supervised) starts an agent again that ends while the main function runs. It pauses first, as
-/// [`backoff`](Self::backoff) defines, sends `initialize` again, and opens each open session again: by `session/resume` where the
-/// agent has it, or else by `session/load`, whose replay is left out of the conversation. [`HostEvent::Restarted`] names the
-/// sessions that came back, and why others did not: those serve no files and no terminals until they are opened again.
+/// [`backoff`](Self::backoff) defines, and sends `initialize`. Then it opens each open session again: by `session/resume` if the
+/// agent has it, or else by `session/load`, whose replay is left out of the conversation.
 ///
-/// A prompt that is under way when the agent ends fails with [`HostError::Call`], and [`HostError::exited`] returns how the agent
-/// died. It is not sent again, since the agent may have done part of it. A prompt that is sent while the agent is away waits for
-/// it.
+/// [`HostEvent::Restarted`] has the outcome for each session. A session that was not opened serves no files and no terminals
+/// until the program opens it.
+///
+/// A prompt that is unanswered when the agent ends fails with [`HostError::Call`]; [`HostError::exited`] returns how the process
+/// ended. It is not sent again, since the agent may have done part of it. A new prompt waits for the restarted agent.
 pub struct Host<U = Unattended> {
     toolkit: Toolkit<U>,
     settings: Settings,
 }
 
 impl Host {
-    /// Makes a host for a program without a user: it rejects permission requests, and shows no forms and no URLs.
+    /// Makes a host for a program without a user. It rejects permission requests, and shows no forms and no URLs.
     #[allow(
         clippy::new_without_default,
-        reason = "a default would not say that files and terminals are served"
+        reason = "`Host::default()` would hide that files and terminals are served"
     )]
     pub fn new() -> Self {
         Self::with_toolkit(Toolkit::new(Unattended).without_forms().without_urls())
@@ -114,19 +115,19 @@ impl Host {
 }
 
 impl<U: UserInterface + 'static> Host<U> {
-    /// Makes a host that serves what the toolkit serves, and asks its user interface.
+    /// Makes a host with this toolkit and its user interface.
     pub fn with_toolkit(toolkit: Toolkit<U>) -> Self {
         Self { toolkit, settings: Settings::default() }
     }
 
-    /// Sets how permissions are decided (default: by the user interface; without one they are rejected).
+    /// Sets how permissions are decided (default: by the user interface; a host from [`new`](Host::new) rejects them).
     #[must_use]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.toolkit = self.toolkit.with_permissions(permissions);
         self
     }
 
-    /// Lets the agent read files and not write them.
+    /// Refuses to write files. The agent can still read them.
     #[must_use]
     pub fn without_file_writes(mut self) -> Self {
         self.toolkit = self.toolkit.without_file_writes();
@@ -154,11 +155,11 @@ impl<U: UserInterface + 'static> Host<U> {
         self
     }
 
-    /// Selects a method of authentication from those that the agent offers. It is called where the agent refuses to open a
-    /// session until the user is authenticated (`AUTH_REQUIRED`). The session is then opened once more. None leaves the
-    /// refusal as it is, and so does a host without this function.
+    /// Sets a function that selects one of the agent's methods of authentication. It is called if the agent refuses to open
+    /// a session with `AUTH_REQUIRED`. The host then authenticates, and opens the session once more. If the function returns
+    /// `None`, or none is set, opening the session fails with the refusal.
     ///
-    /// Only methods of type `agent` can be used this way.
+    /// Only methods of type `agent` can be selected.
     #[must_use]
     pub fn authenticate<F>(mut self, select: impl Fn(Vec<AuthMethod>) -> F + Send + Sync + 'static) -> Self
     where
@@ -168,15 +169,15 @@ impl<U: UserInterface + 'static> Host<U> {
         self
     }
 
-    /// Sets how long `authenticate` may take (default 10 min).
+    /// Sets the time limit of `authenticate` (default 10 min).
     #[must_use]
     pub fn authenticate_timeout(mut self, timeout: Duration) -> Self {
         self.settings.authenticate_timeout = timeout;
         self
     }
 
-    /// Sets how long `initialize`, and each call that opens or closes a session, may take (default 1 min). A turn has a limit of
-    /// its own, [`HostTurn::timeout`].
+    /// Sets the time limit of `initialize` and of each call that opens or closes a session (default 1 min).
+    /// [`HostTurn::timeout`] limits a turn.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
@@ -190,8 +191,8 @@ impl<U: UserInterface + 'static> Host<U> {
         self
     }
 
-    /// Sets how often [`run_supervised`](Self::run_supervised) starts the agent again, and the pauses before (default 5 times in
-    /// a row, after 0.5 s, 1 s, 2 s and so on; the count starts again when the agent has lived for 1 min).
+    /// Sets how often [`run_supervised`](Self::run_supervised) starts the agent again, and the pauses before each start (default 5
+    /// times in a row, after 0.5 s, 1 s, 2 s and so on). A connection of 1 min resets the count.
     #[must_use]
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.settings.backoff = backoff;
@@ -208,12 +209,12 @@ impl<U: UserInterface + 'static> Host<U> {
     /// Runs `main` with the agent at the other end of a transport. The agent is initialized before `main` starts, and the
     /// transport is closed when `main` completes.
     ///
-    /// The future is `Send` where the transport and the future of `main` are, also in generic code.
+    /// The future is `Send` if the transport and the future of `main` are, also in generic code.
     ///
     /// # Errors
     ///
-    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] where the agent could not be initialized.
-    /// When the agent ends earlier than `main`, the calls of `main` fail.
+    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] if the agent could not be initialized.
+    /// If the agent ends before `main`, the calls of `main` fail.
     pub fn run<T, F, R>(
         mut self,
         transport: T,
@@ -236,8 +237,8 @@ impl<U: UserInterface + 'static> Host<U> {
     ///
     /// # Errors
     ///
-    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] where the first agent could not be started and
-    /// initialized. That one is not tried again.
+    /// A [`ConnectionError`] with the error of `main`, or with [`HostError::Ended`] if the first agent could not be started and
+    /// initialized. The first start is not repeated.
     pub async fn run_supervised<T, E, F, R>(
         self,
         start: impl FnMut() -> Result<T, E>,
@@ -272,7 +273,7 @@ impl<U> fmt::Debug for Host<U> {
     }
 }
 
-/// Ends the handles that are left, and what the agent runs, when the host's future has completed or is dropped.
+/// Ends the connection, the turns and the terminals when the host's future has completed or is dropped.
 struct EndOnDrop<U: UserInterface + 'static>(HostAgent<U>);
 
 impl<U: UserInterface + 'static> Drop for EndOnDrop<U> {

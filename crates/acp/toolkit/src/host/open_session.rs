@@ -16,14 +16,14 @@ use super::session::HostSession;
 use crate::{Unattended, UserInterface};
 
 impl<U: UserInterface + 'static> HostAgent<U> {
-    /// Opens a session in a directory: a new one, or one that the agent has stored, by [`OpenSession::load`] or
-    /// [`OpenSession::resume`]. Nothing is sent until it is awaited. A relative directory is one below the program's own.
+    /// Opens a session in a directory: a new one, or a stored one by [`OpenSession::load`] or [`OpenSession::resume`]. Nothing
+    /// is sent until it is awaited. A relative path is resolved from the program's working directory.
     pub fn session(&self, cwd: impl AsRef<Path>) -> OpenSession<U> {
         OpenSession::new(self.clone(), cwd.as_ref())
     }
 }
 
-/// A session to open, of [`HostAgent::session`]. Awaiting it opens the session.
+/// The builder of a session, from [`HostAgent::session`]. Awaiting it opens the session.
 ///
 /// ```no_run
 /// # use agentwire_acp_client::BoxError;
@@ -46,7 +46,7 @@ pub struct OpenSession<U = Unattended> {
     stored: Stored,
 }
 
-/// The session to open.
+/// The call that opens the session.
 #[derive(Clone, Debug)]
 enum Stored {
     No,
@@ -108,7 +108,7 @@ async fn open<U: UserInterface + 'static>(
     stored: &Stored,
 ) -> Result<SessionId, CallError> {
     let HostAgent { toolkit, settings, link } = host;
-    // The session is noted when the answer arrives: the agent may end before this future is polled again.
+    // The session is recorded when the answer arrives: the agent may end before this future is polled again.
     let (link, noted) = (link.clone(), setup.clone());
     match stored {
         Stored::No => {
@@ -130,14 +130,14 @@ async fn open<U: UserInterface + 'static>(
     }
 }
 
-/// Loads a session with the directories and servers that it was opened with.
+/// Makes the request that loads a session with its directories and MCP servers.
 pub(super) fn load(id: &SessionId, setup: &NewSessionRequest) -> LoadSessionRequest {
     LoadSessionRequest::new(id, &setup.cwd)
         .additional_directories(setup.additional_directories.clone())
         .mcp_servers(setup.mcp_servers.clone())
 }
 
-/// Resumes a session with the directories and servers that it was opened with.
+/// Makes the request that resumes a session with its directories and MCP servers.
 pub(super) fn resume(id: &SessionId, setup: &NewSessionRequest) -> ResumeSessionRequest {
     ResumeSessionRequest::new(id, &setup.cwd)
         .additional_directories(setup.additional_directories.clone())

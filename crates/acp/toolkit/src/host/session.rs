@@ -13,8 +13,8 @@ use crate::{Conversation, Unattended, UserInterface};
 
 /// An open session of a [`Host`](crate::Host).
 ///
-/// It outlives its agent: after a restart it is open again, and a prompt that waits for that is sent then. Dropping it
-/// closes nothing; [`close`](Self::close) does.
+/// It outlives its agent: after a restart it is opened again, and waiting prompts are sent. Dropping it does not close the
+/// session; [`close`](Self::close) does.
 pub struct HostSession<U = Unattended> {
     agent: HostAgent<U>,
     id: SessionId,
@@ -30,9 +30,9 @@ impl<U: UserInterface + 'static> HostSession<U> {
         &self.id
     }
 
-    /// Begins a turn. It is sent when it is first polled, and dropping it cancels it.
+    /// Begins a turn. The prompt is sent when the turn is first polled. Dropping the turn cancels it.
     ///
-    /// A text is a prompt, and so is a list of content blocks:
+    /// [`prompt_blocks`](Self::prompt_blocks) takes other content than text:
     ///
     /// ```no_run
     /// # use agentwire_acp_client::BoxError;
@@ -50,7 +50,7 @@ impl<U: UserInterface + 'static> HostSession<U> {
         self.prompt_blocks([ContentBlock::from(text.into())])
     }
 
-    /// Begins a turn with any content.
+    /// Begins a turn with content blocks.
     pub fn prompt_blocks(&self, blocks: impl IntoIterator<Item = ContentBlock>) -> HostTurn<U> {
         let blocks: Vec<_> = blocks.into_iter().collect();
         HostTurn::new(self.agent.clone(), PromptRequest::new(&self.id, blocks))
@@ -58,8 +58,8 @@ impl<U: UserInterface + 'static> HostSession<U> {
 
     /// `session/cancel`: cancels the turn. Read the turn to its end; its stop reason is `cancelled`.
     ///
-    /// While the agent is away this waits for it, as does a prompt that is not sent yet, which is sent then. To give such a prompt
-    /// up, drop its turn.
+    /// While the agent restarts, this waits. A prompt that waits for the restart too is still sent; drop its turn to prevent
+    /// that.
     ///
     /// # Errors
     ///
@@ -69,17 +69,17 @@ impl<U: UserInterface + 'static> HostSession<U> {
         Ok(agent.cancel(CancelNotification::new(&self.id)).await?)
     }
 
-    /// Calls `look` with the conversation. None once the session is closed. `look` must not call the toolkit.
+    /// Calls `look` with the conversation. `None` if the session is closed. `look` must not call the toolkit.
     pub fn conversation<R>(&self, look: impl FnOnce(&mut Conversation) -> R) -> Option<R> {
         self.agent.toolkit.conversation(&self.id, look)
     }
 
-    /// Closes the session: at the agent, where it has `session/close`, and here its terminals and its conversation. It is not
-    /// opened again after a restart.
+    /// Closes the session with its terminals and its conversation, and sends `session/close` if the agent has it. The session
+    /// is not opened again after a restart.
     ///
     /// # Errors
     ///
-    /// Those of `session/close`. The session is closed here all the same.
+    /// Those of the connection and of `session/close`. The session is closed in this program anyway.
     pub async fn close(self) -> Result<(), HostError> {
         let Self { agent: host, id } = self;
         let agent = host.link.connected_to(&id).await;

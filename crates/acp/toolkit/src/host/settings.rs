@@ -15,7 +15,7 @@ use agentwire_acp_schema::v1::{
 
 use super::event::HostEvent;
 
-/// The future that selects a method of authentication.
+/// The future of a function that selects a method of authentication.
 type Selected = Pin<Box<dyn Future<Output = Option<AuthMethodId>> + Send>>;
 type Authenticate = Arc<dyn Fn(Vec<AuthMethod>) -> Selected + Send + Sync>;
 type OnEvent = Arc<dyn Fn(HostEvent) + Send + Sync>;
@@ -64,7 +64,7 @@ impl Settings {
         agent.initialize(hello).timeout(self.timeout).await.map(drop)
     }
 
-    /// Makes a call. Where the agent refuses it with `AUTH_REQUIRED`, authenticates and makes it once more.
+    /// Makes a call. If the agent refuses it with `AUTH_REQUIRED`, authenticates and repeats it once.
     pub(super) async fn authenticated<R, F>(
         &self,
         agent: &AgentHandle,

@@ -1,4 +1,4 @@
-//! The loop that keeps the connection to an agent: starts it, initializes it, opens its sessions again after it has ended.
+//! The loop that supervises an agent: connects, initializes, and restores the sessions after a restart.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::event::{HostEvent, Restored, RestoredSession};
 use super::open_session::{load, resume};
 use crate::UserInterface;
 
-/// Starts the agent, again each time that it ends, until the main function has completed or the back-off gives up.
+/// Starts the agent, and again each time it ends, until the main function has completed or the back-off gives up.
 pub(super) async fn supervise<U, T, E>(host: HostAgent<U>, mut start: impl FnMut() -> Result<T, E>)
 where
     U: UserInterface + 'static,
@@ -37,7 +37,7 @@ where
             Ok(()) => return,
             Err(error) => error.into_boxed().into(),
         };
-        // An agent that never answered is not what it is taken for; another try would not change that.
+        // An agent that never answered is probably the wrong program, so it is not started again.
         let lived = connected_at.map_or(Duration::ZERO, |since: Instant| since.elapsed());
         let was_ever_connected = link.connections() > 0;
         let pause =
@@ -57,7 +57,7 @@ where
 }
 
 impl<U: UserInterface + 'static> HostAgent<U> {
-    /// Ends the turns and the terminals of the open sessions, whose agent is gone.
+    /// Ends the turns and the terminals of the open sessions, because the agent has ended.
     pub(super) fn end_turns_and_terminals(&self) {
         for (session, setup) in self.link.sessions() {
             self.toolkit.cut_off_turn(&session);
@@ -66,7 +66,7 @@ impl<U: UserInterface + 'static> HostAgent<U> {
     }
 }
 
-/// One connection, until it ends or the main function has completed.
+/// Runs one connection until it ends or the main function has completed.
 async fn connection<U: UserInterface + 'static>(
     host: &HostAgent<U>,
     transport: impl Transport,
@@ -97,7 +97,7 @@ async fn connection<U: UserInterface + 'static>(
     Ok(connected.await?)
 }
 
-/// Opens the sessions again that were open before. Fails only if the agent ended since.
+/// Opens the sessions again that were open before the restart. Fails only if the agent ends.
 async fn restore_sessions<U: UserInterface + 'static>(
     host: &HostAgent<U>,
     agent: &AgentHandle,
@@ -118,7 +118,7 @@ async fn restore_sessions<U: UserInterface + 'static>(
     Ok(restored)
 }
 
-/// Opens a session again: by `session/resume` where the agent has it, or else by `session/load`.
+/// Opens a session again: by `session/resume` if the agent has it and accepts, or else by `session/load`.
 async fn restore<U: UserInterface + 'static>(
     host: &HostAgent<U>,
     agent: &AgentHandle,

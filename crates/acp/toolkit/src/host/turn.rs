@@ -12,10 +12,10 @@ use super::error::HostError;
 use crate::toolkit::ConversationTurn;
 use crate::{Unattended, UserInterface};
 
-/// The default limit of the updates of a turn that wait to be read, and of the text of its answer.
+/// The default limit of the unread updates of a turn, and of the text of its answer: 64 MiB.
 const BYTES: usize = 64 << 20;
 
-/// A turn of a session: updates as they arrive, then the stop reason.
+/// A turn of a session: its updates, then the stop reason.
 ///
 /// Read it in one of three ways: [`next_text`](Self::next_text) or [`next`](Self::next) in a loop,
 /// [`on_update`](Self::on_update), or [`text`](Self::text) for the whole answer. Dropping it cancels the turn.
@@ -37,20 +37,19 @@ const BYTES: usize = 64 << 20;
 pub struct HostTurn<U: UserInterface = Unattended> {
     agent: HostAgent<U>,
     state: State<U>,
-    /// Sets the time limit of the turn, counted from when it is sent (default: none). After it the turn is cancelled and
-    /// fails.
+    /// Sets the time limit of the turn, from the sending of the prompt (default: none). Then the turn is cancelled and fails.
     timeout: Option<Duration>,
-    /// Sets how many updates may wait to be read (default 65,536). Over the limit the turn is cancelled and fails.
+    /// Sets the limit of unread updates (default 65,536). Over the limit the turn is cancelled and fails.
     #[build(name = limit)]
     updates_limit: Option<usize>,
-    /// Sets how many bytes of updates may wait to be read, and how long the text of [`text`](Self::text) may be (default 64
-    /// MiB each). Over the limit the turn is cancelled and fails.
+    /// Sets the limit of unread updates in bytes, and of the answer of [`text`](Self::text) (default 64 MiB each). Over the
+    /// limit the turn is cancelled and fails.
     byte_limit: usize,
 }
 
 enum State<U: UserInterface> {
     Unsent(PromptRequest),
-    // The turn at the agent is dropped before the one of the conversation, which then ends.
+    // The turn at the agent is dropped, and so cancelled, before the turn of the conversation ends.
     Running(Box<(Turn, ConversationTurn<U>)>),
     Ended(Option<StopReason>),
 }
@@ -61,7 +60,7 @@ impl<U: UserInterface + 'static> HostTurn<U> {
         Self { agent, state, timeout: None, updates_limit: None, byte_limit: BYTES }
     }
 
-    /// Returns the next update, or none after the end. Dropping the future loses nothing.
+    /// Returns the next update, or `None` after the end. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Result<SessionUpdate, HostError>> {
         loop {
             let running = match &mut self.state {
@@ -92,7 +91,7 @@ impl<U: UserInterface + 'static> HostTurn<U> {
         }
     }
 
-    /// Sends the prompt as soon as there is a connection.
+    /// Waits for the connection and sends the prompt.
     async fn send(&mut self, session: &SessionId) -> Result<(), HostError> {
         let agent = self.agent.link.connected_to(session).await?;
         let State::Unsent(request) = std::mem::replace(&mut self.state, State::Ended(None)) else {
@@ -111,7 +110,7 @@ impl<U: UserInterface + 'static> HostTurn<U> {
         Ok(())
     }
 
-    /// Returns the next text of the agent's message, or none after the end. Skips all other updates.
+    /// Returns the next text of the agent's message, or `None` after the end. Skips all other updates.
     ///
     /// # Errors
     ///
@@ -143,7 +142,7 @@ impl<U: UserInterface + 'static> HostTurn<U> {
         Ok(whole)
     }
 
-    /// Reads the turn to its end, and calls the function for each update. Returns the stop reason.
+    /// Reads the turn to its end, and calls `function` with each update. Returns the stop reason.
     ///
     /// # Errors
     ///
@@ -159,7 +158,7 @@ impl<U: UserInterface + 'static> HostTurn<U> {
         Ok(self.stop_reason().unwrap_or(StopReason::EndTurn))
     }
 
-    /// Returns why the turn ended. None while it has not, and where it failed.
+    /// Returns the stop reason. `None` before the end of the turn, and if it failed.
     pub fn stop_reason(&self) -> Option<StopReason> {
         match &self.state {
             State::Ended(stop_reason) => stop_reason.clone(),

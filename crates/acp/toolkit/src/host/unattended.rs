@@ -5,8 +5,8 @@ use agentwire_acp_schema::v1::{RequestPermissionRequest, RequestPermissionRespon
 
 use crate::{Applied, Conversation, PermissionPolicy, UserInterface};
 
-/// The user interface of a program without a user. Rejects each permission request that no rule and no policy decides,
-/// declines forms and URLs, and shows nothing.
+/// The user interface of a program without a user. It rejects each permission request that neither a rule nor a policy
+/// decides, declines forms and URLs, and shows nothing.
 ///
 /// ```
 /// use agentwire_acp_toolkit::{Toolkit, Unattended};
