@@ -1,4 +1,4 @@
-//! Patterns of paths.
+//! Patterns of absolute paths, and the folders of rules.
 
 use std::path::{Component, Path, Prefix, PrefixComponent};
 
@@ -7,7 +7,7 @@ use regex_lite::{Regex, RegexBuilder};
 /// The size limit of a compiled pattern, in bytes.
 const PATTERN_LIMIT: usize = 64 << 10;
 
-/// A pattern of paths or of commands that nothing could match, with the reason.
+/// The error for an unusable pattern of paths or of commands, with the reason.
 ///
 /// ```
 /// use agentwire_acp_toolkit::PermissionRule;
@@ -67,8 +67,8 @@ impl PathPattern {
         Ok(Self { letters, regex })
     }
 
-    /// Returns whether the pattern matches a path, whose `.` and `..` are resolved by their text. None for a path that is not
-    /// absolute.
+    /// Returns whether the pattern matches a path, whose `.` and `..` are resolved by their text. `None` for a path that is not
+    /// absolute or not UTF-8.
     pub(crate) fn matches(&self, path: &Path) -> Option<bool> {
         Some(self.regex.is_match(&self.letters.of(normalized(path)?)))
     }
@@ -102,7 +102,7 @@ fn regex(pattern: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let (expression, length) = match first {
             '/' if rest == "/**" => ("(?:/.*)?".to_owned(), 3),
-            // Between slashes it is none, one or more folders, at the end all that follows.
+            // `**/` matches any number of folders, also none.
             '*' if rest.starts_with("**/") => ("(?:.*/)?".to_owned(), 3),
             '*' if rest.starts_with("**") => (".*".to_owned(), 2),
             '*' => ("[^/]*".to_owned(), 1),
@@ -119,8 +119,8 @@ fn regex(pattern: &str) -> String {
     regex + ")$"
 }
 
-/// Returns an absolute path with `/` between its names, without `.`, and with each `..` resolved by the name before it. None
-/// for a path that is not absolute, or not UTF-8.
+/// Returns an absolute path with `/` between its names, without `.`, and with each `..` resolved by the name before it. `None`
+/// for a path that is not absolute or not UTF-8.
 fn normalized(path: &Path) -> Option<String> {
     let mut prefix = String::new();
     let mut names = Vec::new();

@@ -7,11 +7,11 @@ use crate::path_pattern::PathPattern;
 /// The directories of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Roots {
-    /// The directories as absolute paths without links. None is within another: the outer one includes the inner one.
+    /// The directories as absolute paths without links. A directory within another is left out.
     real: Vec<PathBuf>,
     /// The directories by their given names, in order, each with the path that the name resolved to.
     named: Vec<(PathBuf, PathBuf)>,
-    /// The paths in the directories that are closed to the agent.
+    /// The patterns of paths that the agent cannot access.
     denied: Vec<PathPattern>,
 }
 
@@ -19,18 +19,18 @@ pub(crate) struct Roots {
 #[cfg(unix)]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RootRelation<'a> {
-    /// It is a root.
+    /// The path is a root.
     Root(&'a Path),
-    /// It is another name of this directory, which is a root or in one.
+    /// The path is another name of this directory, which is a root or in one.
     Alias(&'a Path),
-    /// A root is below the path. `real` is whether the way to that root has no links.
+    /// A root is below the path. `real`: the way to that root has no links.
     Above { real: bool },
-    /// It has nothing to do with them.
+    /// The path is neither of these.
     Outside,
 }
 
 impl Roots {
-    /// Resolves the names once. A link that is exchanged later opens no new directory.
+    /// Resolves the names once, so a link that is exchanged later gives access to no other directory.
     pub(crate) fn new(directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let named: Vec<_> = directories.into_iter().map(|directory| resolved(directory.into())).collect();
         let mut real: Vec<PathBuf> = Vec::new();
@@ -47,7 +47,7 @@ impl Roots {
         self.denied.push(pattern);
     }
 
-    /// Returns whether a path without links is closed to the agent. So is one that cannot be compared.
+    /// Returns whether a path without links is denied, or cannot be compared with a pattern.
     pub(crate) fn denies(&self, real: &Path) -> bool {
         self.denied.iter().any(|pattern| pattern.matches(real) != Some(false))
     }

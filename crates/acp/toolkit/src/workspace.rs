@@ -82,8 +82,8 @@ impl From<&ResumeSessionRequest> for Workspace {
 
 /// The workspaces of all sessions of a connection. A request is served by the workspace of its session.
 ///
-/// Clones are handles on the same, so that one can be part of a `Client` and another open sessions. The methods
-/// are those of `Client` and do what those of [`Files`] and [`Terminals`] do; a session that is not open is
+/// Clones are handles on the same workspaces, so that one can be part of a `Client` and another can open sessions. The
+/// methods are named as those of `Client`, and call those of [`Files`] and [`Terminals`]. A session that is not open is
 /// "resource not found".
 ///
 /// The ids of terminals are unique among all sessions.
@@ -125,12 +125,12 @@ struct Shared {
 }
 
 impl Workspaces {
-    /// Without any session.
+    /// Makes workspaces without any session.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Without any session. In all of them text that the editor has not saved stands in for the file.
+    /// Makes workspaces without any session. In all sessions the unsaved text of an editor is used in place of the file.
     pub fn with_buffers(buffers: impl Buffers + 'static) -> Self {
         let shared = Shared { buffers: Some(Arc::new(buffers)), ..Shared::default() };
         Self { shared: Arc::new(shared), denied: Vec::new() }
@@ -184,8 +184,8 @@ impl Workspaces {
         }
     }
 
-    /// Closes the workspace of a session, and ends its terminals. Handles that are left cannot start others. Returns
-    /// whether it was open.
+    /// Closes the workspace of a session, and ends its terminals. Remaining handles cannot create terminals. Returns whether
+    /// the workspace was open.
     pub async fn close(&self, session: &SessionId) -> bool {
         let workspace = self.lock().remove(session);
         match workspace {

@@ -13,7 +13,7 @@ pub(super) struct SessionCancels {
     sessions: Arc<Mutex<HashMap<SessionId, CancelEntry>>>,
 }
 
-/// The state of one session. It exists while a handle to it does.
+/// The state of one session. It is removed with its last [`Hold`].
 #[derive(Debug)]
 struct CancelEntry {
     state: watch::Sender<CancelCounts>,
@@ -31,7 +31,7 @@ struct CancelCounts {
 /// A turn that is being cancelled. While this exists, every permission request of its session is answered as cancelled.
 /// Drop it when the turn has ended.
 #[derive(Debug)]
-#[must_use = "requests that come after it is dropped are asked about again"]
+#[must_use = "after it is dropped, the user is asked about new requests"]
 pub struct CancelGuard {
     hold: Hold,
 }

@@ -11,19 +11,19 @@ use agentwire_acp_schema::v1::{
 };
 use agentwire_jsonrpc::{Printable, RawJson, RawObject};
 
-/// How many characters of a title, an input or a text are shown. The rest is counted.
+/// How many characters of a title, an input or a text are shown. The number of the others is shown after them.
 const SHOWN: usize = 2000;
 
-/// The same for an option's name and for a path.
+/// How many characters of an option's name or a path are shown.
 const SHOWN_OF_NAME: usize = 200;
 
 /// How many characters of the title are shown in the prompt line of a long menu.
 const SHOWN_IN_PROMPT: usize = 60;
 
-/// The most options of a menu whose title can be seen from the prompt line.
+/// The most options of a menu whose prompt line does not repeat the title.
 const NEAR: usize = 9;
 
-/// How many locations, changes and texts are shown of each.
+/// How many locations are shown, and how many changes and texts.
 const FOLD: usize = 5;
 
 /// How many options can be selected.
@@ -32,9 +32,9 @@ const MAX_OPTIONS: usize = 1000;
 /// A permission request as a menu. Its [`Display`](fmt::Display) is the text to show, [`prompt`](Self::prompt) is the
 /// prompt line, and [`select`](Self::select) parses the user's input.
 ///
-/// Options are numbered from 1; those after the thousandth are not offered. The kind of each stands before the agent's
-/// name of it, since that name may be misleading. The first option of each kind can also be selected by a letter or by
-/// these words:
+/// Options are numbered from 1; those after the thousandth are not offered. The kind of an option precedes its name, since
+/// the agent chooses the name, which may be misleading. The first option of each kind can also be selected by a letter or
+/// by these words:
 ///
 /// | kind | letter | words |
 /// |---|---|---|
@@ -130,8 +130,8 @@ impl Choices {
         &self.prompt
     }
 
-    /// Returns the answer for a line of input: an option's number, letter or words. None for any other line.
-    /// Surrounding spaces are ignored.
+    /// Returns the answer for a line of input: an option's number, letter or words. `None` for any other line. Surrounding
+    /// spaces are ignored.
     pub fn select(&self, line: &str) -> Option<RequestPermissionResponse> {
         let line = line.trim();
         let is_number = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
@@ -209,7 +209,7 @@ fn details(call: &ToolCallUpdate) -> String {
     text
 }
 
-/// The members of inputs that describe a call. Other values, such as flags, mean nothing without their names.
+/// The members of an input whose values are clear without the member's name, unlike a flag.
 const SUBJECTS: [&str; 6] = ["command", "cmd", "path", "file_path", "filePath", "url"];
 
 /// Returns the input without the [`SUBJECTS`] that the title names, or `None` if no other member is left.
@@ -279,7 +279,7 @@ fn names(title: &str, text: &str) -> bool {
         })
 }
 
-/// Writes the first items, one a line, and counts the rest.
+/// Writes the first items, one a line, and the number of the others.
 fn folded(text: &mut String, label: &str, mut things: impl Iterator<Item = String>) {
     for thing in things.by_ref().take(FOLD) {
         line(text, label, &thing);

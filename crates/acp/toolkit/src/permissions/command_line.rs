@@ -1,4 +1,4 @@
-//! The command of a tool call.
+//! Compares the command of a tool call with a pattern.
 
 use agentwire_acp_schema::v1::ToolCallUpdate;
 use agentwire_jsonrpc::RawObject;
@@ -6,16 +6,15 @@ use agentwire_jsonrpc::RawObject;
 use super::command_pattern::CommandPattern;
 use super::command_words::simple_command;
 
-/// Characters that separate commands, redirect them or run others, where words are joined for a shell.
+/// Characters that separate commands, redirect them or run others, if words are joined for a shell.
 const OPERATORS: &str = ";&|<>()$`";
 
-/// Returns whether the call executes one command that begins with the pattern, and nothing else. Arguments that run other programs
-/// must be named by the pattern.
+/// Returns whether the call executes a single command, which begins with the pattern. The pattern must name arguments that
+/// run other programs.
 pub(super) fn is_command(call: &ToolCallUpdate, pattern: &CommandPattern) -> bool {
     let words = || {
         let input = RawObject::try_from(call.raw_input.clone()?).ok()?;
-        // A repeated member means one thing to one reader and another to the next. The environment can change what the
-        // words do.
+        // Readers disagree on the value of a repeated member. The environment can change the effect of the words.
         let once = |name: &str| input.iter().filter(|(other, _)| other == name).count() <= 1;
         if !once("command") || !once("args") || input.contains_key("env") {
             return None;
@@ -39,8 +38,8 @@ pub(super) fn is_command(call: &ToolCallUpdate, pattern: &CommandPattern) -> boo
     words().is_some_and(|words| pattern.begins(&words) && pattern.names_arguments(&words))
 }
 
-/// Returns whether the pattern stands anywhere in the command of the call. Its first word may be the name of a program that is
-/// given by its path.
+/// Returns whether the command of the call contains the pattern. The first word of the pattern also matches the last
+/// component of a path.
 pub(super) fn has_command(call: &ToolCallUpdate, pattern: &CommandPattern) -> bool {
     let Some(Ok(input)) = call.raw_input.clone().map(RawObject::try_from) else { return false };
     let texts = |name: &str| -> Vec<String> {

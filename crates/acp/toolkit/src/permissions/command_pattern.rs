@@ -32,7 +32,7 @@ impl CommandPattern {
                 Glyph::Any => Symbol::Any,
             }));
         }
-        // More words may always follow.
+        // A pattern is a beginning, so a last word `*` adds nothing.
         while symbols.ends_with(&[Symbol::Space, Symbol::Any]) {
             symbols.truncate(symbols.len() - 2);
         }
@@ -65,10 +65,10 @@ impl CommandPattern {
         })
     }
 
-    /// Returns whether a text has the pattern anywhere from the beginning of a word on, or of the last part of a path. Quotes and
-    /// escapes are left out, and `*` reaches over operators, also over those that stand beside it.
+    /// Returns whether a text contains the pattern, from the beginning of a word or of a component of a path. Quotes and
+    /// escapes are ignored, and `*` matches operators, also directly beside it.
     pub(super) fn occurs(&self, text: &str) -> bool {
-        // To a shell, a line that ends with a backslash goes on in the next.
+        // A shell joins a line that ends with a backslash with the next.
         let text = text.replace("\\\n", "");
         let pattern = plain(self.0.iter().copied());
         let text = plain(text.chars().map(Symbol::Character));

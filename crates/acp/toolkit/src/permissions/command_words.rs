@@ -17,8 +17,7 @@ pub(super) enum Glyph {
     Any,
 }
 
-/// Returns the words of a text that is one simple command: without operators, expansions, escapes and line ends. Quotes are
-/// taken off.
+/// Splits a simple command into words without quotes. `None` for a text with operators, expansions, escapes or line ends.
 pub(super) fn simple_command(text: &str) -> Option<Vec<String>> {
     let word = |word: Vec<Glyph>| {
         let characters = word.into_iter().map(|glyph| match glyph {
@@ -30,10 +29,10 @@ pub(super) fn simple_command(text: &str) -> Option<Vec<String>> {
     Some(read_words(text, false)?.into_iter().map(word).collect())
 }
 
-/// The same, with `*` outside of quotes if `takes_any`.
+/// Splits a simple command as [`simple_command`] does. With `takes_any`, `*` outside of quotes is [`Glyph::Any`].
 pub(super) fn read_words(text: &str, takes_any: bool) -> Option<Vec<Vec<Glyph>>> {
     let (mut words, mut word) = (Vec::new(), None::<Vec<Glyph>>);
-    // Whether the word has a `{` outside of quotes, and an alternative behind it.
+    // Whether the word has a `{` outside of quotes, and an alternative after it.
     let (mut has_brace, mut has_alternative) = (false, false);
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
@@ -94,7 +93,7 @@ fn is_special(character: char, last: Option<Glyph>, next: Option<char>, is_first
     }
 }
 
-/// Whether a `!` before a character stands for an earlier command, which it does in an interactive shell.
+/// Returns whether `!` before this character is history expansion of an interactive shell.
 fn is_history(next: Option<char>, is_in_quotes: bool) -> bool {
     match next {
         None | Some(' ' | '\t' | '\r' | '\n' | '=') => false,

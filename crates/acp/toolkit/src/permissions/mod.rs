@@ -34,7 +34,7 @@ use cancel_guard::SessionCancels;
 /// The default limit of remembered decisions.
 const LIMIT: usize = 10_000;
 
-/// Stands for the paths of a call that are not known. It is not absolute, so no rule allows it.
+/// The placeholder for an unknown path of a call. It is not absolute, so no rule allows it.
 pub(crate) const UNKNOWN_PATH: &str = "(unknown path)";
 
 /// The scope of an answer `allow_always` or `reject_always`.
@@ -48,11 +48,11 @@ pub(crate) const UNKNOWN_PATH: &str = "(unknown path)";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecisionScope {
-    /// The same call: the same tool, kind, title, input, locations and content. This is the default: an agent that asks
-    /// again after "always" considers the new call as not covered.
+    /// The same call: the same tool, kind, title, input, locations and content. This is the default: an agent that asks again
+    /// after "always" treats the new call as another one.
     #[default]
     Call,
-    /// The same tool with any input: by its name, or by the title where it has no name.
+    /// The same tool with any input: by its name, or by the title of a call without a tool name.
     Tool,
     /// Nothing: the agent is left to remember it.
     Nothing,
@@ -60,13 +60,17 @@ pub enum DecisionScope {
 
 /// Answers permission requests by rules, earlier decisions, a policy, or by asking the user.
 ///
-/// In this order: the first matching [rule](Self::rule); an earlier answer with an option of kind `allow_always` or
-/// `reject_always`, which holds within its session until the session is [forgotten](Self::forget) or this is dropped
-/// (nothing is stored); the policy; the user.
+/// The first of these decides:
 ///
-/// It decides what an agent asks for, and an agent may act without a question: what it reads and writes by `fs/*` and which
-/// commands it starts is not decided here. [`Toolkit`](crate::Toolkit) switches those off, and
-/// [`Workspaces::deny`](crate::Workspaces::deny) keeps them out of a folder.
+/// 1. the first matching [rule](Self::rule),
+/// 2. an earlier answer with an option of kind `allow_always` or `reject_always`. It holds within its session until the
+///    session is [forgotten](Self::forget); nothing is stored,
+/// 3. the policy,
+/// 4. the user.
+///
+/// Only permission requests are decided. An agent may act without a request: reading and writing by `fs/*` and starting
+/// commands need none. [`Toolkit`](crate::Toolkit) can switch these methods off, and
+/// [`Workspaces::deny`](crate::Workspaces::deny) excludes files.
 ///
 /// See <https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission>.
 ///
@@ -88,14 +92,14 @@ pub enum DecisionScope {
 #[derive(Debug, Build)]
 pub struct Permissions {
     policy: PermissionPolicy,
-    /// Adds a rule, which counts where no rule before it does. One with [`PermissionPolicy::Ask`] asks, whatever was
-    /// decided before.
+    /// Adds a rule. It applies to calls that no earlier rule covers. A rule with [`PermissionPolicy::Ask`] asks also after a
+    /// remembered decision.
     #[build(name = rule, push)]
     rules: Vec<PermissionRule>,
     /// Sets the scope of "always" (default [`DecisionScope::Call`]).
     remember: DecisionScope,
-    /// Sets how many decisions are remembered at most, in all sessions (default 10,000). Then nothing more is remembered,
-    /// and the user is asked again.
+    /// Sets the limit of remembered decisions of all sessions (default 10,000). Over the limit no further decision is
+    /// remembered, and the user is asked again.
     limit: usize,
     decisions: Mutex<Decisions>,
     hasher: RandomState,
@@ -129,14 +133,14 @@ impl Permissions {
         }
     }
 
-    /// `session/request_permission`: the answer, for which `ask` is called only when it has to be.
+    /// `session/request_permission`: returns the answer. Calls `ask` only if nothing else decides.
     ///
-    /// When the turn is [cancelled](Self::cancel) in that time, `ask` is dropped and the answer is cancelled. So it is for a
-    /// request without options, since there is nothing to select.
+    /// If the turn is [cancelled](Self::cancel) before the answer, `ask` is dropped and the outcome is cancelled. The outcome
+    /// is also cancelled for a request without options, since there is nothing to select.
     ///
     /// # Errors
     ///
-    /// Those of `ask`, and "internal error" where it selects an option that was not offered.
+    /// Those of `ask`, and "internal error" if it selects an option that was not offered.
     pub async fn answer(
         &self,
         request: &RequestPermissionRequest,
@@ -194,7 +198,7 @@ impl Permissions {
         self.cancels.cancel(session)
     }
 
-    /// Remembers what the user answered, if that was for always.
+    /// Remembers the user's answer, if it is an option of kind `allow_always` or `reject_always`.
     pub fn record(&self, request: &RequestPermissionRequest, response: &RequestPermissionResponse) {
         let RequestPermissionOutcome::Selected(selected) = &response.outcome else { return };
         let option = request.options.iter().find(|option| option.option_id == selected.option_id);
@@ -250,7 +254,7 @@ impl Permissions {
                 if call.title.is_none() && input.is_none() {
                     return None;
                 }
-                // What is not known of two calls may differ.
+                // Two calls may differ in their unknown parts.
                 if call.locations.iter().flatten().any(|location| location.path.as_os_str() == UNKNOWN_PATH) {
                     return None;
                 }

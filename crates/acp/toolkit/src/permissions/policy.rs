@@ -1,4 +1,4 @@
-//! The decision on a tool call without an earlier decision.
+//! The policy for tool calls without an earlier decision.
 
 use agentwire_acp_schema::v1::{PermissionOptionKind, RequestPermissionRequest, RequestPermissionResponse};
 
@@ -25,17 +25,17 @@ pub enum PermissionPolicy {
     /// Asks the user.
     #[default]
     Ask,
-    /// Allows the call, once where there is such an option, because "always" can change the agent's later behaviour.
-    /// The agent can then do anything that its model decides.
+    /// Allows the call. Prefers `allow_once`, because `allow_always` can change the agent's later behaviour. The agent can
+    /// then do anything that its model decides.
     AllowAll,
-    /// Rejects the call likewise. The outcome is cancelled where there is no such option.
+    /// Rejects the call. Prefers `reject_once`. Without an option that rejects, the outcome is cancelled.
     RejectAll,
 }
 
 impl PermissionPolicy {
     /// Returns the answer of this policy, or `None` if the user is asked.
     ///
-    /// Options of a kind that is not known are never selected. Where nothing fits the outcome is cancelled.
+    /// Options of an unknown kind are never selected. If no option fits, the outcome is cancelled.
     pub fn decide(self, request: &RequestPermissionRequest) -> Option<RequestPermissionResponse> {
         match self {
             Self::Ask => None,
@@ -50,7 +50,7 @@ impl PermissionPolicy {
     }
 }
 
-/// Selects the first option of the first of these kinds that there is.
+/// Selects the first option of the first kind that the request offers. Without one the outcome is cancelled.
 fn first_of(
     request: &RequestPermissionRequest,
     kinds: [PermissionOptionKind; 2],

@@ -12,16 +12,14 @@ use tokio::time::{Instant, timeout_at};
 use super::Choices;
 use super::policy::reject;
 
-/// How long input is discarded before a menu is shown. Earlier input is in the terminal's buffer, from which another
-/// thread may have to fetch it first.
+/// How long input is discarded before a menu is shown. A thread may still be reading earlier input from the terminal.
 const UNHEARD: Duration = Duration::from_millis(100);
 
 /// Asks the user by a menu on a terminal, and reads a line as the answer.
 ///
-/// Concurrent requests are asked one after another. Input from before a menu is shown is discarded, so answers cannot
-/// be piped in all at once. (A line that was begun before and ends after is still in the terminal, and counts as later
-/// input.) At the end of the input the call is rejected, since no user can allow it. A program that reads lines itself
-/// needs only [`Choices`].
+/// Concurrent requests are asked one after another. Input from before a menu is discarded, so answers cannot be piped in all
+/// at once. A line that ends after the menu is shown counts as an answer to it. At the end of the input the call is rejected,
+/// since no user can allow it. A program that reads lines itself needs only [`Choices`].
 ///
 /// ```no_run
 /// use agentwire_acp_client::Error;
@@ -65,7 +63,7 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
         Ok(answer.unwrap_or_else(|| reject(request)))
     }
 
-    /// Returns none at the end of the input.
+    /// Shows the menu until the input selects an option. `None` at the end of the input.
     async fn choose(&self, choices: &Choices) -> io::Result<Option<RequestPermissionResponse>> {
         let (input, output) = &mut *self.terminal.lock().await;
         drop_typed(input).await?;
@@ -86,7 +84,7 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
     }
 }
 
-/// Discards the input of a moment, and all before it.
+/// Discards the input so far, and that of the next [`UNHEARD`].
 async fn drop_typed<R: AsyncBufRead + Unpin>(input: &mut R) -> io::Result<()> {
     let until = Instant::now() + UNHEARD;
     while Instant::now() < until {

@@ -32,11 +32,11 @@ use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
 /// The first rule that covers a call decides. A rule without conditions covers every call. A rule that allows covers a call
 /// only if all of the call fits; a rule that rejects or asks covers it if any part does.
 ///
-/// # What a rule is worth
+/// # Trust
 ///
-/// The name, kind, paths and command are the agent's word: a rule is as trustworthy as the agent that it is for. It decides
-/// permission requests alone. An agent that does not ask reads and writes by `fs/*` whatever [`Files`](crate::Files) give it;
-/// [`Workspaces::deny`](crate::Workspaces::deny) keeps it out of a folder.
+/// The agent supplies the name, kind, paths and command, so a rule is only as trustworthy as the agent. A rule decides
+/// permission requests alone. Without a request, an agent reads and writes by `fs/*` all that [`Files`](crate::Files) serves;
+/// [`Workspaces::deny`](crate::Workspaces::deny) excludes files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a rule decides nothing before `Permissions::rule` has it"]
 pub struct PermissionRule {
@@ -101,8 +101,8 @@ impl PermissionRule {
     /// `**/.env`. `/repo/**` is the folder and all that is in it; a call on a folder above is not covered. The pattern is
     /// compared with the whole path. The `.` and `..` of a path are resolved by its text; links are not followed.
     ///
-    /// A rule that allows covers a call whose paths all match, letter by letter. A rule that rejects or asks covers a call with
-    /// one that matches, or with one that is not absolute, and takes `a` for `A`, as some file systems do.
+    /// A rule that allows covers a call only if all of its paths match, with case. A rule that rejects or asks covers a call if
+    /// one of its paths matches, without case as on some file systems, or is not absolute.
     ///
     /// # Errors
     ///
@@ -128,18 +128,17 @@ impl PermissionRule {
     /// covers `npm run x` and `npm-check`, `git * --force` every such command with this option. A last word `*` stands
     /// for no words too.
     ///
-    /// A rule that allows covers a call of the kind [`Execute`](ToolKind::Execute) that is this one command. A text with an
-    /// operator, an expansion or an escape of a shell is never covered, whatever `*` stands for; neither is a list with an
-    /// operator in a word, which an agent may join for a shell, and an input with a member `env`.
+    /// A rule that allows covers a call of the kind [`Execute`](ToolKind::Execute) that is this single command. It never covers
+    /// a text with an operator, an expansion or an escape of a shell, even where `*` would match. Nor does it cover a list with
+    /// an operator in a word, which an agent may join for a shell, or an input with a member `env`.
     ///
     /// Arguments that run another program, write a file or load settings are covered only if the rule names them: `git`
     /// covers `git status`, and not `git -c alias.x=… x` or `git diff --output=…`; `git -c` covers the first. A program
     /// that runs its operand, such as `env`, `xargs` or `sudo`, is covered only with that operand: `env rm`. The known
     /// programs are in tables.
     ///
-    /// A rule that rejects or asks covers a call of any kind that contains the words in a row, after any operator and
-    /// behind any other word, and its `*` reaches over operators. It is not a security boundary: a command can be written
-    /// in too many ways.
+    /// A rule that rejects or asks covers a call of any kind that contains the words in a row, after any operator or word. Its
+    /// `*` matches operators too. It is not a security boundary: a command can be written in too many ways.
     ///
     /// # Errors
     ///
@@ -166,7 +165,7 @@ impl PermissionRule {
 }
 
 impl Condition {
-    /// Returns whether all of a call fits, where that is to be allowed, or whether any part does.
+    /// Returns whether the call meets the condition: all of the call if the rule allows, or else any part.
     fn covers(&self, call: &ToolCallUpdate, allows: bool) -> bool {
         match self {
             Self::Tool(name) => call.name.as_ref() == Some(name),

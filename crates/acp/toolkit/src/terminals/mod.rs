@@ -38,7 +38,7 @@ use terminal::Terminal;
 
 /// The default limit of a session's terminals.
 const LIMIT: usize = 64;
-/// The default limit of a terminal's output, where the request has none: 1 MiB.
+/// The default limit of a terminal's output, if the request has none: 1 MiB.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// The default of the highest limit that a request may set: 4 MiB. Even if each byte needs an escape of six, the answer
 /// fits a message of 32 MiB, the common limit of peers.
@@ -48,13 +48,13 @@ const OUTPUT_MAXIMUM: usize = 4 * 1024 * 1024;
 const OUTPUT_TOTAL: usize = 32 * 1024 * 1024;
 /// The output that each terminal keeps even over the session's limit: 64 KiB.
 const OUTPUT_LEAST: usize = 64 * 1024;
-/// The bytes of one permit for output.
+/// How many bytes of output one permit allows.
 const UNIT: usize = 1024;
 
 /// The default limit of the output of released terminals: 4 MiB.
 const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 
-/// The commands of an agent in one session: answers to `terminal/*`.
+/// Runs the commands of an agent in one session: serves `terminal/*`.
 ///
 /// Each command runs in its own process group with an empty stdin. Stdout and stderr share a pipe, so their order is
 /// the order of writing. A task of the runtime reads the pipe continuously and keeps the last of the output.
@@ -63,16 +63,14 @@ const RELEASED_LIMIT: usize = 4 * 1024 * 1024;
 /// command ends, and end at `kill` and `release`. The command is reaped only then, so that the group's id is not reused
 /// before.
 ///
-/// When this is dropped, or the runtime ends, every group is killed and every command waited for. That blocks
-/// until the kernel is done: microseconds as a rule, a second at most. When the whole program is killed, a guard
-/// kills the commands: a sleeping shell in each group, which waits for the end of a pipe that only we hold. On
-/// Windows the system does so.
+/// When this is dropped, or the runtime ends, every group is killed and every command waited for. That blocks until the
+/// kernel is done: microseconds as a rule, a second at most. If the whole program is killed, a guard kills the commands: a
+/// shell in each group, which waits until the program's end of a pipe closes. On Windows the system kills them.
 ///
 /// A terminal confines nothing: a command can do what the user can. Only its starting directory must be within the
 /// session's directories. Permissions decide whether it may start at all.
 ///
-/// Everything may be asked at the same time, of the same terminal too. Must be used in a tokio runtime that has
-/// I/O and time enabled.
+/// All methods may be called concurrently, also for one terminal. They need a tokio runtime with I/O and time.
 ///
 /// # Errors
 ///
@@ -100,7 +98,7 @@ pub struct Terminals {
     limit: usize,
     free: Arc<Semaphore>,
     ids: Arc<AtomicU64>,
-    /// Sets the limit of a terminal's output, in bytes, where the request has none (default 1 MiB).
+    /// Sets the limit of a terminal's output, in bytes, if the request has none (default 1 MiB).
     output_limit: usize,
     /// Sets the highest limit that a request may set for a terminal's output, in bytes (default 4 MiB).
     output_maximum: usize,
@@ -148,12 +146,12 @@ impl Terminals {
         }
     }
 
-    /// Takes the numbers of its terminals from `ids`.
+    /// Takes the numbers in the ids of its terminals from `ids`.
     pub(crate) fn numbered_by(&mut self, ids: &Arc<AtomicU64>) {
         self.ids = ids.clone();
     }
 
-    /// Sets how many terminals there may be that are not released (default 64).
+    /// Sets the limit of unreleased terminals (default 64).
     #[must_use]
     pub fn limit(mut self, terminals: usize) -> Self {
         self.limit = terminals.min(Semaphore::MAX_PERMITS);
@@ -161,8 +159,8 @@ impl Terminals {
         self
     }
 
-    /// Sets how many bytes of output all terminals keep together that are not released (default 32 MiB). One that is
-    /// started when the others may keep all of that keeps the last 64 KiB.
+    /// Sets the limit of the output of all unreleased terminals together, in bytes (default 32 MiB). A terminal that is created
+    /// when no space is left keeps the last 64 KiB.
     #[must_use]
     pub fn output_total(mut self, bytes: usize) -> Self {
         self.output_total = Arc::new(Semaphore::new((bytes / UNIT).min(Semaphore::MAX_PERMITS)));
@@ -177,8 +175,8 @@ impl Terminals {
         self
     }
 
-    /// Returns what a view shows of a terminal, such as in a tool call: the same as [`output`](Self::output), even
-    /// after the terminal was released. None for an unknown terminal, or where the output was dropped for others.
+    /// Returns the output of a terminal for a view, such as of a tool call: the same as [`output`](Self::output), also after the
+    /// release. `None` for an unknown terminal, or if the output was dropped over the limit.
     pub fn shown(&self, id: &TerminalId) -> Option<TerminalOutputResponse> {
         match self.terminal(id) {
             Ok(terminal) => Some(terminal.output()),
@@ -188,9 +186,8 @@ impl Terminals {
 
     /// `terminal/create`: starts a command, and does not wait for it.
     ///
-    /// With arguments the command is a program. Without any it may be a line for a shell, which is what many
-    /// agents send: if it has a character that means something to a shell, such as a space or a pipe, and is not
-    /// the path of a file, `sh -c` runs it (on Windows `cmd /C`).
+    /// With arguments the command is a program. Without arguments it may be a line for a shell, which many agents send. `sh -c`
+    /// (on Windows `cmd /C`) runs it if it has a special character, such as a space or a pipe, and is not the path of a file.
     ///
     /// # Errors
     ///
@@ -239,7 +236,7 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// "Resource not found" for an unknown terminal. One that is released in that time ends, which is an answer.
+    /// "Resource not found" for an unknown terminal. A release during the wait ends the command, and the wait returns.
     pub async fn wait_for_exit(
         &self,
         request: &WaitForTerminalExitRequest,
@@ -292,8 +289,7 @@ impl Terminals {
         self.release_all().await;
     }
 
-    /// Closes the session as [`close`](Self::close) does, without waiting, except for the commands' processes to be
-    /// killed.
+    /// Closes the session as [`close`](Self::close) does, but blocks until the commands' processes are killed.
     pub(crate) fn end(&self) {
         let all =
             std::mem::replace(&mut *self.live(), OpenTerminals { terminals: HashMap::new(), closed: true });

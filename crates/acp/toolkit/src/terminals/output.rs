@@ -1,6 +1,6 @@
 //! The last part of a command's output, decoded as text.
 
-/// Bytes of text beyond the limit that may wait before they are dropped, so that not every piece moves all.
+/// How many bytes over the limit are buffered before the front is dropped, so that not every piece moves the text.
 const SLACK: usize = 64 * 1024;
 
 /// The last of a command's output.
@@ -9,7 +9,7 @@ pub(crate) struct Output {
     text: String,
     limit: usize,
     slack: usize,
-    /// How many bytes of text were dropped in front.
+    /// How many bytes of text were dropped at the front.
     dropped: u64,
     /// The beginning of an incomplete character: three bytes at most.
     partial: Vec<u8>,
@@ -20,7 +20,7 @@ impl Output {
         Self::with_slack(limit, SLACK)
     }
 
-    /// Keeps `limit` bytes of text, and lets `slack` bytes beyond wait before they are dropped.
+    /// Keeps `limit` bytes of text, and buffers `slack` bytes more before the front is dropped.
     pub(crate) fn with_slack(limit: usize, slack: usize) -> Self {
         Self { text: String::new(), limit, slack, dropped: 0, partial: Vec::new() }
     }
@@ -42,7 +42,7 @@ impl Output {
         last_bytes(&self.text, self.text.len() - offset)
     }
 
-    /// Returns whether `whole` is a text of which this is the last part so far, or all.
+    /// Returns whether `whole` begins with all output so far, compared as far as it is kept.
     pub(crate) fn is_continued_by(&self, whole: &str) -> bool {
         let dropped = usize::try_from(self.dropped).ok();
         dropped.and_then(|dropped| whole.get(dropped..)).is_some_and(|rest| rest.starts_with(&self.text))
@@ -86,7 +86,7 @@ impl Output {
         self.limit.saturating_add(self.limit / 4).saturating_add(self.slack)
     }
 
-    /// Makes room for a piece, no more than is ever used: doubling would take twice that.
+    /// Reserves memory for a piece, no more than the buffer can use: plain doubling could reserve twice as much.
     fn reserve(&mut self, bytes: usize) {
         let needed = self.text.len().saturating_add(bytes);
         if needed > self.text.capacity() {
@@ -111,8 +111,8 @@ impl Output {
     }
 }
 
-/// Returns the last `limit` bytes of a text, or fewer so that no character is cut, as a client cuts the output of a
-/// [terminal](https://agentclientprotocol.com/protocol/v1/terminals) at its limit.
+/// Returns the last `limit` bytes of a text, or fewer so that no character is cut. A client cuts the output of a
+/// [terminal](https://agentclientprotocol.com/protocol/v1/terminals) in this way.
 pub fn last_bytes(text: &str, limit: usize) -> &str {
     let mut start = text.len().saturating_sub(limit);
     while !text.is_char_boundary(start) {

@@ -21,7 +21,7 @@ struct ReleasedOutput {
     end: u64,
 }
 
-/// The memory of one beside its text.
+/// The memory of an entry beside its text, in bytes.
 const EACH: usize = 256;
 
 impl ReleasedOutputs {
@@ -29,7 +29,7 @@ impl ReleasedOutputs {
         Self { kept: VecDeque::new(), limit }
     }
 
-    /// Keeps the last of a terminal's output with the position of its end, and replaces its earlier one.
+    /// Keeps the last part of a terminal's output with the position of its end. Replaces earlier output of the terminal.
     pub(super) fn keep(&mut self, id: &TerminalId, (mut output, end): (TerminalOutputResponse, u64)) {
         self.kept.retain(|released| released.id != *id);
         let limit = self.limit.saturating_sub(EACH);

@@ -17,7 +17,7 @@ pub struct ShownOutput {
 }
 
 impl ShownOutput {
-    /// Output whose end has this position.
+    /// Makes output whose end has this position.
     pub fn new(output: impl Into<String>, position: u64) -> Self {
         Self { output: output.into(), position, exit_status: None }
     }
@@ -31,9 +31,8 @@ impl ShownOutput {
 }
 
 impl Terminals {
-    /// Returns what a terminal wrote since a position, at first 0, even after the terminal was released. So a view that shows
-    /// output while the command runs copies only what is new. None for an unknown terminal, or where the output was dropped
-    /// for others.
+    /// Returns the output of a terminal since a position, which is 0 at first, also after the release. A view of a running
+    /// command so copies only new output. `None` for an unknown terminal, or if the output was dropped over the limit.
     ///
     /// ```no_run
     /// # fn show(terminals: &agentwire_acp_toolkit::Terminals, id: agentwire_acp_schema::v1::TerminalId) {

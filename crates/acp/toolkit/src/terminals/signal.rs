@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 
 use agentwire_acp_schema::v1::TerminalExitStatus;
 
-/// Returns the exit code or, on Unix, the signal. It has neither where the system does not report how the command ended.
+/// Returns the exit code or, on Unix, the signal. The status has neither if the system does not report one.
 pub(super) fn exit_status(status: Option<ExitStatus>) -> TerminalExitStatus {
     #[cfg(unix)]
     let signal = status.as_ref().and_then(std::os::unix::process::ExitStatusExt::signal);

@@ -17,7 +17,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 pub(super) struct Source {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// Each read needs memory of its own, so that one can be given up for the other.
+    /// The buffer of the second read, since the two concurrent reads cannot share one.
     spare: Vec<u8>,
 }
 
@@ -64,7 +64,7 @@ impl Source {
     }
 }
 
-/// Reads from one of the two. None of them is left once it has ended.
+/// Reads from one stream. Sets it to `None` at its end.
 async fn read<R: AsyncRead + Unpin>(source: &mut Option<R>, buffer: &mut [u8]) -> usize {
     let Some(open) = source else { return std::future::pending().await };
     match open.read(buffer).await {

@@ -26,7 +26,7 @@ const PIECE: usize = 64 * 1024;
 pub(super) struct Terminal {
     group: Mutex<ProcessGroup>,
     output: Mutex<Output>,
-    /// None while it runs.
+    /// `None` while the command runs.
     status: latest::Sender<Option<TerminalExitStatus>>,
 }
 
@@ -65,7 +65,7 @@ impl Terminal {
         (output.since(position).to_owned(), output.end(), status)
     }
 
-    /// Waits until the command has ended. Does not keep the terminal.
+    /// Waits until the command has ended. The future does not keep the terminal alive.
     pub(super) fn exit(&self) -> impl Future<Output = TerminalExitStatus> + use<> {
         let mut status = self.status.subscribe();
         async move {
@@ -77,20 +77,20 @@ impl Terminal {
         }
     }
 
-    /// Kills all of the group, without waiting.
+    /// Kills the group, without waiting.
     pub(super) fn signal(&self) {
         self.group.lock().kill();
     }
 
-    /// Kills all of the group, and waits until nothing is left of the command.
+    /// Kills the group, and waits until the command has ended.
     pub(super) async fn kill(&self) {
         self.signal();
-        // So that what follows does not block.
+        // After this, `end` does not block.
         let _ = tokio::time::timeout(KILL_LIMIT, self.exit()).await;
         self.end();
     }
 
-    /// Kills all of the group, and blocks until nothing is left of the command. Nothing happens the second time.
+    /// Kills the group, and blocks until the command has ended. A second call does nothing.
     pub(super) fn end(&self) {
         let status = self.group.lock().finish();
         self.publish(exit_status(status));
@@ -145,7 +145,7 @@ async fn read_all(terminal: &Terminal, mut source: Source) {
     }
 }
 
-/// Ends the command when its reader does not come to its end, because the runtime has ended.
+/// Ends the command if its reader is dropped before it has finished, because the runtime has ended.
 #[derive(Debug)]
 struct Unfinished {
     terminal: Arc<Terminal>,

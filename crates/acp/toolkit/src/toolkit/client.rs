@@ -99,21 +99,21 @@ impl<U: UserInterface> Client for Toolkit<U> {
     }
 }
 
-/// A permission request that is filled in.
+/// A permission request, completed from the earlier data of its call.
 pub(super) struct Question {
     pub(super) request: RequestPermissionRequest,
     _memory: Option<Reservation>,
 }
 
 impl<U: UserInterface> Toolkit<U> {
-    /// Completes a permission request from the agent's earlier data of the call: an agent need not repeat it,
-    /// and rules and the user decide on the whole call.
+    /// Completes a permission request from the earlier data of its call. An agent need not repeat the data, and rules and the
+    /// user decide on the whole call.
     ///
-    /// Where a part of the call was too large to be kept, it gets a path that no rule can allow.
+    /// If a part of the call was too large to be kept, the request gets a path that no rule can allow.
     ///
     /// # Errors
     ///
-    /// Where the questions that wait take too much memory: a small request may name a large call.
+    /// If the pending requests take too much memory: a small request may name a large call.
     pub(super) fn question(&self, mut request: RequestPermissionRequest) -> Result<Question, Error> {
         let earlier = self.conversation(&request.session_id, |conversation| {
             let (_, entry) = conversation.tool_call(&request.tool_call.tool_call_id)?;

@@ -8,7 +8,7 @@ use agentwire_sync::Mutex;
 
 use crate::{Conversation, Update};
 
-/// How many sessions may have early updates.
+/// The limit of sessions with early updates.
 const SESSIONS: usize = 8;
 
 /// The most memory of the early updates of one session: 1 MiB.
@@ -20,7 +20,7 @@ pub(super) struct EarlyUpdates(Arc<Mutex<Inner>>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// How many sessions are being opened. Without any, no update is early.
+    /// How many sessions are being opened. If none is, no update is kept.
     opening: usize,
     conversations: HashMap<SessionId, Conversation>,
 }
@@ -46,7 +46,7 @@ impl EarlyUpdates {
         }
     }
 
-    /// Takes what has arrived of a session.
+    /// Takes the early updates of a session, as a conversation.
     pub(super) fn take(&self, session: &SessionId) -> Option<Conversation> {
         self.0.lock().conversations.remove(session)
     }

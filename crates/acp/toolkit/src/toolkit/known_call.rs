@@ -1,4 +1,4 @@
-//! A conversation's knowledge of a tool call, for permission requests that leave it out.
+//! Completes permission requests with the data of a tool call that a conversation has.
 
 use agentwire_acp_schema::v1::{ToolCallContent, ToolCallLocation, ToolCallUpdate};
 #[cfg(feature = "v2")]
@@ -7,12 +7,12 @@ use agentwire_acp_schema::v2::{self, Content, ContentBlock, DiffOperation};
 use crate::ToolCallEntry;
 use crate::permissions::UNKNOWN_PATH;
 
-/// Returns what is known of a tool call, as the subject of a permission request: with [`complete_call`] it fills in what a request
-/// leaves out. What was not said is none.
+/// Returns the known data of a tool call, with which [`complete_call`] completes a permission request. Data that the agent has
+/// not sent is `None`.
 ///
-/// Of a diff of version 2, the paths become locations and the patch text. A call with content that cannot be read, or with a part
-/// that was too large to be kept, has a location that no rule can allow. In the latter case it has no input: what was left out may
-/// be a later one.
+/// The paths of a diff of version 2 become locations, and its patch becomes text. A call gets a location that no rule can allow
+/// if its content is unreadable or a part was too large to be kept. In the latter case it has no input: a later input may have
+/// been left out.
 ///
 /// ```
 /// use agentwire_acp_schema::v1::{ToolCall, ToolCallUpdate, ToolKind};
@@ -60,8 +60,8 @@ pub fn known_call(entry: &ToolCallEntry) -> ToolCallUpdate {
     known
 }
 
-/// Fills in what the call of a permission request leaves out. Its locations become those of both: it is about the change that was
-/// announced too, whatever other paths it names.
+/// Fills in the members that the call of a permission request leaves out. Adds the known locations to those of the request,
+/// because the request is about the announced change too.
 pub fn complete_call(call: &mut ToolCallUpdate, known: &ToolCallUpdate) {
     fn fill<T: Clone>(member: &mut Option<T>, known: &Option<T>) {
         if member.is_none() {
@@ -80,7 +80,7 @@ pub fn complete_call(call: &mut ToolCallUpdate, known: &ToolCallUpdate) {
     fill(&mut call.raw_input, &known.raw_input);
 }
 
-/// Returns the paths that a diff changes. A path that is not known is one that no rule can allow.
+/// Returns the paths that a diff changes. An unknown path becomes one that no rule can allow.
 #[cfg(feature = "v2")]
 pub(super) fn diff_paths(content: &v2::ToolCallContent) -> Vec<String> {
     let v2::ToolCallContent::Diff(diff) = content else { return Vec::new() };

@@ -72,7 +72,7 @@ pub use v2::permission_question;
 /// }
 /// ```
 ///
-/// [`Host`](crate::Host) makes these calls for you. The example `full_client` is a whole program.
+/// [`Host`](crate::Host) makes these calls. The example `full_client` is a whole program.
 #[derive(Build)]
 pub struct Toolkit<U> {
     user_interface: Arc<U>,
@@ -122,8 +122,8 @@ impl<U: UserInterface> Toolkit<U> {
         self
     }
 
-    /// Sets how much memory the calls of permission requests may take that wait for the user, in bytes, estimated (default
-    /// 64 MiB). A request names a call that may be large. One over the limit is refused, unless it is the only one.
+    /// Sets the limit of the calls in pending permission requests, in bytes of estimated memory (default 64 MiB). A request over
+    /// the limit is refused, unless it is the only one.
     #[must_use]
     pub fn with_question_limit(mut self, bytes: usize) -> Self {
         self.question_memory.limit = bytes;
@@ -137,7 +137,7 @@ impl<U: UserInterface> Toolkit<U> {
         self
     }
 
-    /// Lets the agent read files and not write them.
+    /// Refuses to write files. The agent can still read them.
     #[must_use]
     pub fn without_file_writes(mut self) -> Self {
         self.services.writes = false;
@@ -215,8 +215,8 @@ impl<U: UserInterface> Toolkit<U> {
     /// Applies an update to a conversation and shows it: for example the answer to `session/set_mode`, as a
     /// `CurrentModeUpdate`.
     ///
-    /// While a new session is being opened, an update of a session that is not open is kept for it, up to 1 MiB: an agent may
-    /// send some before its answer. They are not shown. Otherwise an update of such a session does nothing.
+    /// An agent may send updates of a new session before the answer to `session/new`. While a session is being opened, updates
+    /// of unknown sessions are kept, up to 1 MiB each, and not shown. Otherwise they are ignored.
     pub fn apply(&self, session: &SessionId, update: impl Into<Update>) {
         let mut conversations = self.sessions.conversations.lock();
         if let Some(OpenConversation { conversation, .. }) = conversations.get_mut(session) {
@@ -239,8 +239,8 @@ impl<U: UserInterface> Toolkit<U> {
         self.sessions.open(session);
     }
 
-    /// Closes a session: forgets its conversation and decisions, and waits for the end of its terminals. Dropping the future
-    /// gives up the wait alone.
+    /// Closes a session: forgets its conversation and decisions, ends its terminals and waits for their end. Dropping the
+    /// future only ends the wait.
     pub async fn close(&self, session: &SessionId) {
         self.permissions.forget(session);
         self.sessions.conversations.lock().remove(session);
@@ -274,9 +274,9 @@ impl<U: UserInterface> Toolkit<U> {
 
     /// `session/load` of a session that is open here, on a new connection to its agent. The conversation stays as it is:
     /// messages, tool calls and plans of the replay are left out of it, and [`UserInterface::intercept_update`] does not get
-    /// them. What holds for the session now, such as its mode, options, commands and title, is taken from the replay.
+    /// them. The state of the session, such as its mode, options, commands and title, is taken from the replay.
     ///
-    /// The conversation stays open where the call fails.
+    /// The conversation stays open if the call fails.
     pub fn reload_session(
         &self,
         agent: &AgentHandle,
@@ -292,7 +292,7 @@ impl<U: UserInterface> Toolkit<U> {
         })
     }
 
-    /// Leaves out what a load of a session replays, until the result is dropped.
+    /// Leaves out the replay of a session until the result is dropped.
     pub(crate) fn begin_replay(&self, session: &SessionId) -> Replay {
         self.sessions.replays.begin(session)
     }
@@ -312,8 +312,7 @@ impl<U: UserInterface> Toolkit<U> {
         })
     }
 
-    /// `session/prompt`: shows the prompt in the conversation, and marks there how the turn ends. Dropping the future
-    /// cancels the turn.
+    /// `session/prompt`: shows the prompt in the conversation, and ends the turn there. Dropping the future cancels the turn.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The memory of the calls of permission requests that wait for the user.
+//! Limits the memory of the calls in pending permission requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use agentwire_acp_schema::v1::ToolCall;
 
 use crate::memory_estimate;
 
-/// The default limit.
+/// The default limit: 64 MiB.
 const LIMIT: usize = 64 << 20;
 
-/// The memory of what was filled in to the questions that wait for an answer. Clones share it.
+/// The memory of the calls that complete pending permission requests. Clones share it.
 #[derive(Clone, Debug)]
 pub(super) struct QuestionMemory {
     used: Arc<AtomicUsize>,
@@ -24,16 +24,18 @@ impl Default for QuestionMemory {
     }
 }
 
-/// The memory of one question. Dropping it frees it.
+/// The memory of one permission request. Dropping it returns the memory.
 pub(super) struct Reservation {
     memory: QuestionMemory,
     bytes: usize,
 }
 
 impl QuestionMemory {
+    /// Reserves memory for a call.
+    ///
     /// # Errors
     ///
-    /// Where the questions that wait take too much memory, and this is not the only one.
+    /// If the pending requests take too much memory, and this is not the only one.
     pub(super) fn reserve(&self, call: &ToolCall) -> Result<Reservation, Error> {
         let bytes = memory_estimate(call);
         let sum = |used: usize| {

@@ -23,8 +23,8 @@ impl Replays {
         Replay { replays: self.clone(), session: session.clone() }
     }
 
-    /// Returns whether an update belongs to a replay, and adds to the conversation. Updates of the session's state replace
-    /// what holds, so they are applied.
+    /// Returns whether an update is left out: it is part of a replay and would add an entry or a plan. Updates of other state
+    /// replace the current value, so they are applied.
     pub(super) fn leaves_out(&self, session: &SessionId, update: &SessionUpdate) -> bool {
         let is_state = matches!(
             update,

@@ -33,7 +33,7 @@ pub(super) struct OpenConversation {
 }
 
 impl Sessions {
-    /// Begins a conversation with the updates of the session that have arrived early, in place of an earlier one.
+    /// Begins a conversation with the early updates of the session. Replaces an earlier conversation.
     pub(super) fn open(&self, session: &SessionId) {
         let mut open = self.new_conversation();
         if let Some(early) = self.early.take(session) {
@@ -56,7 +56,7 @@ impl Sessions {
         OpenConversation { conversation, turn: None }
     }
 
-    /// Takes the settings of an answer that opened a session.
+    /// Sets the modes and options from the answer that opened a session.
     pub(super) fn set(
         &self,
         session: &SessionId,

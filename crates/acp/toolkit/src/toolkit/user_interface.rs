@@ -36,8 +36,8 @@ use crate::{Applied, Conversation, Form, UrlConsent};
 /// The first four methods are the interface. The others report events that a program may want to log; their defaults do
 /// nothing.
 pub trait UserInterface: Send + Sync {
-    /// Lets the user choose an option of a permission request. It is called only where no rule, no earlier decision and
-    /// no policy answers; see [`Permissions`](crate::Permissions). [`Choices`](crate::Choices) makes a menu.
+    /// Lets the user choose an option of a permission request. Called only if no rule, earlier decision or policy decides; see
+    /// [`Permissions`](crate::Permissions). [`Choices`](crate::Choices) makes a menu.
     ///
     /// The future is dropped when the turn is cancelled.
     fn choose_permission(
@@ -45,7 +45,7 @@ pub trait UserInterface: Send + Sync {
         request: &RequestPermissionRequest,
     ) -> impl Future<Output = Result<RequestPermissionResponse, Error>> + Send;
 
-    /// Called when a conversation has changed. `applied` names the part to draw, and what was left out or dropped.
+    /// Called when a conversation has changed. `applied` names the part to draw, and counts dropped entries and bytes left out.
     ///
     /// A panic in it ends nothing else: the panic hook reports it.
     ///
@@ -80,10 +80,10 @@ pub trait UserInterface: Send + Sync {
         let _ = id;
     }
 
-    /// Takes an update of version 1 before the conversation applies it. None keeps it out of the conversation.
+    /// Takes an update of version 1 before the conversation applies it. `None` keeps it out of the conversation.
     ///
-    /// It also gets what an agent replays for [`load_session`](crate::Toolkit::load_session), before that call is answered. What
-    /// is replayed for [`reload_session`](crate::Toolkit::reload_session), so after a restart, it does not get.
+    /// It also gets the replay of [`load_session`](crate::Toolkit::load_session), before that call is answered. It does not get
+    /// updates that [`reload_session`](crate::Toolkit::reload_session) leaves out after a restart.
     fn intercept_update(&self, notification: SessionNotification) -> Option<SessionNotification> {
         Some(notification)
     }
@@ -119,7 +119,7 @@ pub trait UserInterface: Send + Sync {
         let _ = why;
     }
 
-    /// Parts of a message were left out; see [`Client::skipped`](agentwire_acp_client::Client::skipped).
+    /// Called when parts of a message were left out; see [`Client::skipped`](agentwire_acp_client::Client::skipped).
     fn skipped(&self, method: &str, skipped: Skipped) {
         let _ = (method, skipped);
     }

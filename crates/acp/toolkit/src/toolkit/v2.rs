@@ -147,11 +147,11 @@ impl<U: UserInterface> Client for Toolkit<U> {
 }
 
 /// Converts a permission request of version 2 into one of version 1, for [`Permissions`](crate::Permissions) and
-/// [`Choices`](crate::Choices). Its description, the title of its call, texts and patches become text content of the call, its paths and those of its
-/// diffs locations, and its command the input.
+/// [`Choices`](crate::Choices).
 ///
-/// Texts are whole, because a choice for always is remembered by them. They are moved and not copied, because a question
-/// may wait for long.
+/// The description, the title of the call, texts and patches become text content of the call. Paths, also those of diffs, become
+/// locations, and a command becomes the input. Texts are not cut, because remembered decisions compare them. They are moved and
+/// not copied, because a request may be pending for long.
 pub fn permission_question(request: RequestPermissionRequest) -> v1::RequestPermissionRequest {
     let mut call = v1::ToolCallUpdate::new("");
     let (mut texts, mut paths): (Vec<_>, _) = (request.description.into_iter().collect(), Vec::new());

@@ -64,27 +64,27 @@ impl Row {
         Self { commands, ..self }
     }
 
-    /// For programs whose options end at the first operand.
+    /// Ends the options at the first operand.
     pub(super) const fn leading(self) -> Self {
         self.leading_to(1)
     }
 
-    /// For programs whose options end at this operand.
+    /// Ends the options at this operand.
     pub(super) const fn leading_to(self, operand: usize) -> Self {
         Self { options_end: Some(operand), ..self }
     }
 
-    /// Names options that always take their value from the next word, in each of their spellings.
+    /// Sets the options that always take their value from the next word, in each of their spellings.
     pub(super) const fn values(self, values: &'static str) -> Self {
         Self { values, ..self }
     }
 
-    /// For programs that take `-C` for `-c`.
+    /// Ignores case: `-C` is `-c`.
     pub(super) const fn any_case(self) -> Self {
         Self { ignores_case: true, ..self }
     }
 
-    /// For programs that take `--a_b` or `--aB` for `--a-b`.
+    /// Treats `--a_b` and `--aB` as `--a-b`.
     pub(super) const fn spellings(self) -> Self {
         Self { has_spellings: true, ..self }
     }

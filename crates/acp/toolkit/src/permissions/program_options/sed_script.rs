@@ -9,14 +9,14 @@ const CLASSES: &[&str] = &[
 /// The longest script that is read, in bytes.
 const LENGTH_LIMIT: usize = 2_000;
 
-/// Returns the places of the scripts behind `from` that may run a program or write a file.
+/// Returns the indices of the scripts, from `from` on, that may run a program or write a file.
 ///
-/// Versions of sed read some scripts differently, so only a script that is the same for each of them is taken for harmless.
+/// Versions of sed parse some scripts differently, so only a script that all of them parse alike counts as harmless.
 pub(super) fn running_words(words: &[String], from: usize) -> Vec<usize> {
     scripts(words, from).into_iter().filter(|(_, script)| !only_edits(script)).map(|(at, _)| at).collect()
 }
 
-/// Returns the scripts of a command with their places.
+/// Returns the scripts of a command with their indices.
 fn scripts(words: &[String], from: usize) -> Vec<(usize, &str)> {
     let (mut scripts, mut operands, mut has_script, mut is_end) = (Vec::new(), Vec::new(), false, false);
     let mut first_script = 0;
@@ -91,8 +91,8 @@ fn option_with_value(option: &str) -> (char, Option<&str>) {
     (' ', None)
 }
 
-/// Returns whether a script has only commands that neither run programs nor write files. What is not plain is not: comments,
-/// control characters, and long scripts, of which BSD reads 2,048 bytes as a line.
+/// Returns whether a script has only commands that neither run programs nor write files. Returns false for comments, control
+/// characters and long scripts, of which BSD reads 2,048 bytes as a line.
 fn only_edits(script: &str) -> bool {
     let is_control = |next: char| next.is_control() && !matches!(next, '\n' | '\t');
     if script.len() > LENGTH_LIMIT || script.contains(is_control) {
@@ -114,7 +114,7 @@ fn only_edits(script: &str) -> bool {
     }
 }
 
-/// Returns what follows a command that only edits, and that all versions end at the same place.
+/// Returns the rest after a command that only edits and that all versions end at the same place.
 fn after_command(script: &str) -> Option<&str> {
     let mut script = after_address(script)?.trim_start_matches(' ');
     if let Some(second) = script.strip_prefix(',') {
@@ -144,7 +144,7 @@ fn after_command(script: &str) -> Option<&str> {
     (end.is_empty() || end.starts_with([';', '\n'])).then_some(rest)
 }
 
-/// Returns what follows an address, if there is one.
+/// Returns the rest after an optional address.
 fn after_address(script: &str) -> Option<&str> {
     let (delimiter, expression) = match script.strip_prefix('\\') {
         Some(rest) => (rest.chars().next()?, rest.get(1..)?),
@@ -158,7 +158,7 @@ fn after_address(script: &str) -> Option<&str> {
     Some(after_expression(expression, delimiter)?.trim_start_matches(['I', 'M']))
 }
 
-/// Returns what follows the delimiter behind an expression.
+/// Returns the rest after an expression and its delimiter.
 ///
 /// Versions of sed differ in whether a delimiter within brackets ends an expression and whether a backslash escapes there. Brackets
 /// with a delimiter, another bracket, or a backslash before anything but a letter are therefore refused.
