@@ -38,7 +38,7 @@ impl Lines {
             Some(wanted) => &rest[..end_of_lines(rest, wanted)],
             None => rest,
         };
-        self.bytes += written(taken);
+        self.bytes += json_length(taken);
         if self.bytes <= self.limit {
             self.text.push_str(taken);
         } else {
@@ -102,7 +102,7 @@ fn end_of_lines(text: &str, count: &mut u32) -> usize {
 }
 
 /// Returns the length of a text as a JSON string, without its quotes, in bytes.
-fn written(text: &str) -> u64 {
+fn json_length(text: &str) -> u64 {
     let more = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
         0..0x20 => 5,
@@ -193,7 +193,7 @@ mod tests {
     fn a_text_is_as_long_as_it_is_written() {
         let ascii: String = (0..=0x7f_u8).map(char::from).collect();
         for text in [&*ascii, "", "ä€😀"] {
-            assert_eq!(written(text) + 2, serde_json::to_string(text).unwrap().len() as u64, "{text:?}");
+            assert_eq!(json_length(text) + 2, serde_json::to_string(text).unwrap().len() as u64, "{text:?}");
         }
     }
 }

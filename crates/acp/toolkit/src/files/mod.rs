@@ -190,7 +190,7 @@ impl Files {
         let opened = blocking(path, move || {
             let file = system::open(&files.roots, absolute(&wanted_path)?, Ok)?;
             let size = file.metadata()?.len();
-            let open = Open { files, file, size, line, wanted };
+            let open = OpenFile { files, file, size, line, wanted };
             match open.try_memory() {
                 Some(memory) => open.read(memory).map(Ok),
                 None => Ok(Err(open)),
@@ -249,7 +249,7 @@ impl Files {
 }
 
 /// A regular file that is open for reading.
-struct Open {
+struct OpenFile {
     files: Files,
     file: File,
     /// The size. The file may grow while it is read, and files of `/proc` report 0.
@@ -258,7 +258,7 @@ struct Open {
     wanted: Option<u32>,
 }
 
-impl Open {
+impl OpenFile {
     /// Returns how many permits the text needs.
     fn units(&self) -> u32 {
         let bytes = self.size.min(self.files.answer_limit);

@@ -81,7 +81,7 @@ enum Position {
 }
 
 #[derive(Debug)]
-enum Reached {
+enum StepOutcome {
     /// The walk continues.
     Step,
     /// The walk has ended. Holds the type of the file, or `None` if it does not exist.
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
                 }
                 (Position::Inside { .. }, Step::Up) => self.up_inside()?,
                 (Position::Inside { .. }, Step::Into(name)) => {
-                    if let Reached::End(kind) = self.enter(&name)? {
+                    if let StepOutcome::End(kind) = self.enter(&name)? {
                         return self.place(name, kind);
                     }
                 }
@@ -176,7 +176,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes one step: into a directory, or to the target of a link. Otherwise the path ends here.
-    fn enter(&mut self, name: &OsStr) -> Result<Reached, FileError> {
+    fn enter(&mut self, name: &OsStr) -> Result<StepOutcome, FileError> {
         let Position::Inside { path, open } = &mut self.position else { return Err(FileError::Outside) };
         let Some(directory) = open.last() else { return Err(FileError::Outside) };
         if self.roots.denies(&path.join(name)) {
@@ -185,7 +185,7 @@ impl<'a> Walk<'a> {
         let last = self.ahead.is_empty();
         let kind = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(status) => FileType::from_raw_mode(status.st_mode),
-            Err(Errno::NOENT) if last => return Ok(Reached::End(None)),
+            Err(Errno::NOENT) if last => return Ok(StepOutcome::End(None)),
             Err(Errno::NOENT) if self.make && !self.ahead.iter().any(|step| matches!(step, Step::Up)) => {
                 // No directory is created on the way to a denied path.
                 let mut made = path.join(name);
@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
                     error => error,
                 })?);
                 path.push(name);
-                Ok(Reached::Step)
+                Ok(StepOutcome::Step)
             }
             FileType::Symlink => {
                 let target = match readlinkat(directory, name, Vec::new()) {
@@ -224,9 +224,9 @@ impl<'a> Walk<'a> {
                 };
                 self.count_link()?;
                 self.redirect(&target)?;
-                Ok(Reached::Step)
+                Ok(StepOutcome::Step)
             }
-            kind if last => Ok(Reached::End(Some(kind))),
+            kind if last => Ok(StepOutcome::End(Some(kind))),
             _ => Err(FileError::NotADirectory),
         }
     }

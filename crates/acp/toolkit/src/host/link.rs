@@ -13,10 +13,10 @@ use crate::toolkit::Replay;
 
 /// The state of the connection, shared by the supervising loop and the handles.
 #[derive(Debug)]
-pub(super) struct Link(Monitor<State>);
+pub(super) struct Link(Monitor<LinkState>);
 
 #[derive(Debug)]
-struct State {
+struct LinkState {
     connection: Connection,
     /// How many times the agent was connected.
     connections: u32,
@@ -52,7 +52,12 @@ struct Lost {
 impl Link {
     pub(super) fn new() -> Self {
         let connection = Connection::Connecting;
-        Self(Monitor::new(State { connection, connections: 0, closing: false, sessions: BTreeMap::new() }))
+        Self(Monitor::new(LinkState {
+            connection,
+            connections: 0,
+            closing: false,
+            sessions: BTreeMap::new(),
+        }))
     }
 
     /// Waits for the connection. Fails if the agent has ended for good.

@@ -36,7 +36,7 @@ const BYTES: usize = 64 << 20;
 #[derive(Build)]
 pub struct HostTurn<U: UserInterface = Unattended> {
     agent: HostAgent<U>,
-    state: State<U>,
+    state: TurnState<U>,
     /// Sets the time limit of the turn, from the sending of the prompt (default: none). Then the turn is cancelled and fails.
     timeout: Option<Duration>,
     /// Sets the limit of unread updates (default 65,536). Over the limit the turn is cancelled and fails.
@@ -47,7 +47,7 @@ pub struct HostTurn<U: UserInterface = Unattended> {
     byte_limit: usize,
 }
 
-enum State<U: UserInterface> {
+enum TurnState<U: UserInterface> {
     Unsent(PromptRequest),
     // The turn at the agent is dropped, and so cancelled, before the turn of the conversation ends.
     Running(Box<(Turn, ConversationTurn<U>)>),
@@ -56,7 +56,7 @@ enum State<U: UserInterface> {
 
 impl<U: UserInterface + 'static> HostTurn<U> {
     pub(super) fn new(agent: HostAgent<U>, request: PromptRequest) -> Self {
-        let state = State::Unsent(request);
+        let state = TurnState::Unsent(request);
         Self { agent, state, timeout: None, updates_limit: None, byte_limit: BYTES }
     }
 
@@ -64,12 +64,12 @@ impl<U: UserInterface + 'static> HostTurn<U> {
     pub async fn next(&mut self) -> Option<Result<SessionUpdate, HostError>> {
         loop {
             let running = match &mut self.state {
-                State::Ended(_) => return None,
-                State::Running(running) => running,
-                State::Unsent(request) => {
+                TurnState::Ended(_) => return None,
+                TurnState::Running(running) => running,
+                TurnState::Unsent(request) => {
                     let session = request.session_id.clone();
                     if let Err(error) = self.send(&session).await {
-                        self.state = State::Ended(None);
+                        self.state = TurnState::Ended(None);
                         return Some(Err(error));
                     }
                     continue;
@@ -79,14 +79,14 @@ impl<U: UserInterface + 'static> HostTurn<U> {
                 Some(Ok(TurnEvent::Update(update))) => return Some(Ok(update)),
                 Some(Ok(TurnEvent::Stopped(answer))) => {
                     running.1.stop_reason = answer.stop_reason.clone();
-                    self.state = State::Ended(Some(answer.stop_reason));
+                    self.state = TurnState::Ended(Some(answer.stop_reason));
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => {
-                    self.state = State::Ended(None);
+                    self.state = TurnState::Ended(None);
                     return Some(Err(error.into()));
                 }
-                None => self.state = State::Ended(None),
+                None => self.state = TurnState::Ended(None),
             }
         }
     }
@@ -94,7 +94,7 @@ impl<U: UserInterface + 'static> HostTurn<U> {
     /// Waits for the connection and sends the prompt.
     async fn send(&mut self, session: &SessionId) -> Result<(), HostError> {
         let agent = self.agent.link.connected_to(session).await?;
-        let State::Unsent(request) = std::mem::replace(&mut self.state, State::Ended(None)) else {
+        let TurnState::Unsent(request) = std::mem::replace(&mut self.state, TurnState::Ended(None)) else {
             return Ok(());
         };
         let shown = self.agent.toolkit.begin_turn(session, || request.prompt.clone());
@@ -106,7 +106,7 @@ impl<U: UserInterface + 'static> HostTurn<U> {
         if let Some(updates) = self.updates_limit {
             turn = turn.limit(updates);
         }
-        self.state = State::Running(Box::new((turn, shown)));
+        self.state = TurnState::Running(Box::new((turn, shown)));
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl<U: UserInterface + 'static> HostTurn<U> {
     /// Returns the stop reason. `None` before the end of the turn, and if it failed.
     pub fn stop_reason(&self) -> Option<StopReason> {
         match &self.state {
-            State::Ended(stop_reason) => stop_reason.clone(),
+            TurnState::Ended(stop_reason) => stop_reason.clone(),
             _ => None,
         }
     }
@@ -170,9 +170,9 @@ impl<U: UserInterface + 'static> HostTurn<U> {
 impl<U: UserInterface> fmt::Debug for HostTurn<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match &self.state {
-            State::Unsent(_) => "unsent",
-            State::Running(_) => "running",
-            State::Ended(_) => "ended",
+            TurnState::Unsent(_) => "unsent",
+            TurnState::Running(_) => "running",
+            TurnState::Ended(_) => "ended",
         };
         f.debug_struct("HostTurn").field("state", &state).finish_non_exhaustive()
     }

@@ -21,10 +21,10 @@ const SHOWN_OF_NAME: usize = 200;
 const SHOWN_IN_PROMPT: usize = 60;
 
 /// The most options of a menu whose prompt line does not repeat the title.
-const NEAR: usize = 9;
+const SHORT_MENU: usize = 9;
 
 /// How many locations are shown, and how many changes and texts.
-const FOLD: usize = 5;
+const LIST_LIMIT: usize = 5;
 
 /// How many options can be selected.
 const MAX_OPTIONS: usize = 1000;
@@ -110,7 +110,8 @@ impl Choices {
         let letters: Vec<_> = options.iter().filter_map(|option| option.keys).map(|[key, _]| key).collect();
         let numbers = if options.len() > 1 { format!("1-{}", options.len()) } else { "1".to_owned() };
         let answers = [&[&*numbers], &*letters].concat().join(", ");
-        let subject = (options.len() > NEAR).then(|| format!("{}: type", shown(title, SHOWN_IN_PROMPT)));
+        let subject =
+            (options.len() > SHORT_MENU).then(|| format!("{}: type", shown(title, SHOWN_IN_PROMPT)));
         let begin = subject.as_deref().unwrap_or("Type");
         Self {
             subject: format!("{}  {}\n", details(call), shown(title, SHOWN)),
@@ -281,7 +282,7 @@ fn names(title: &str, text: &str) -> bool {
 
 /// Writes the first items, one a line, and the number of the others.
 fn folded(text: &mut String, label: &str, mut things: impl Iterator<Item = String>) {
-    for thing in things.by_ref().take(FOLD) {
+    for thing in things.by_ref().take(LIST_LIMIT) {
         line(text, label, &thing);
     }
     match things.count() {

@@ -259,14 +259,15 @@ impl Permissions {
                     return None;
                 }
                 // Each call has a new terminal.
-                let told = |content: &&ToolCallContent| !matches!(content, ToolCallContent::Terminal(_));
+                let is_compared =
+                    |content: &&ToolCallContent| !matches!(content, ToolCallContent::Terminal(_));
                 let mut hasher = self.hasher.build_hasher();
                 (&call.name, &call.kind, &call.title, input).hash(&mut hasher);
                 // Hashes the debug text, since not all types implement `Hash`. The text is never stored: it may be six
                 // times as long as the message.
                 let mut text = HashText(&mut hasher);
                 let _never = write!(text, "{:?}", call.locations);
-                for content in call.content.iter().flatten().filter(told) {
+                for content in call.content.iter().flatten().filter(is_compared) {
                     let _never = write!(text, " {content:?}");
                 }
                 Some(hasher.finish())

@@ -13,7 +13,7 @@ use super::Choices;
 use super::policy::reject;
 
 /// How long input is discarded before a menu is shown. A thread may still be reading earlier input from the terminal.
-const UNHEARD: Duration = Duration::from_millis(100);
+const DISCARD_TIME: Duration = Duration::from_millis(100);
 
 /// Asks the user by a menu on a terminal, and reads a line as the answer.
 ///
@@ -66,7 +66,7 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
     /// Shows the menu until the input selects an option. `None` at the end of the input.
     async fn choose(&self, choices: &Choices) -> io::Result<Option<RequestPermissionResponse>> {
         let (input, output) = &mut *self.terminal.lock().await;
-        drop_typed(input).await?;
+        discard_input(input).await?;
         let mut line = Vec::new();
         output.write_all(choices.to_string().as_bytes()).await?;
         loop {
@@ -84,9 +84,9 @@ impl<R: AsyncBufRead + Unpin, W: AsyncWrite + Unpin> PermissionPrompt<R, W> {
     }
 }
 
-/// Discards the input so far, and that of the next [`UNHEARD`].
-async fn drop_typed<R: AsyncBufRead + Unpin>(input: &mut R) -> io::Result<()> {
-    let until = Instant::now() + UNHEARD;
+/// Discards the input so far, and that of the next [`DISCARD_TIME`].
+async fn discard_input<R: AsyncBufRead + Unpin>(input: &mut R) -> io::Result<()> {
+    let until = Instant::now() + DISCARD_TIME;
     while Instant::now() < until {
         match timeout_at(until, input.fill_buf()).await {
             Ok(typed) => match typed?.len() {

@@ -31,7 +31,7 @@ pub(super) struct Opening(EarlyUpdates);
 
 impl EarlyUpdates {
     /// Keeps updates until the result is dropped.
-    pub(super) fn expect(&self) -> Opening {
+    pub(super) fn begin_opening(&self) -> Opening {
         self.0.lock().opening += 1;
         Opening(self.clone())
     }

@@ -250,7 +250,7 @@ impl<U: UserInterface> Toolkit<U> {
     /// `session/new`. The session is open when the answer arrives, so nothing that follows is missed.
     pub fn new_session(&self, agent: &AgentHandle, request: NewSessionRequest) -> Call<NewSessionResponse> {
         let (workspaces, sessions) = (self.workspaces.clone(), self.sessions.clone());
-        let early = self.sessions.early.expect();
+        let early = self.sessions.early.begin_opening();
         agent.new_session(request.clone()).on_result(move |opened| {
             workspaces.open(&opened.session_id, &request);
             sessions.open(&opened.session_id);

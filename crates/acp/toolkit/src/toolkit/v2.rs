@@ -34,7 +34,7 @@ impl<U: UserInterface> Toolkit<U> {
         request: NewSessionRequest,
     ) -> Call<NewSessionResponse> {
         let sessions = self.sessions.clone();
-        let early = self.sessions.early.expect();
+        let early = self.sessions.early.begin_opening();
         agent.new_session(request).on_result(move |opened| {
             sessions.open(&opened.session_id);
             drop(early);

@@ -99,7 +99,7 @@ impl Row {
     pub(super) fn find(&self, words: &[String], from: usize, has_bare_cluster: bool) -> Vec<usize> {
         let Some(from) = self.start(words, from) else { return Vec::new() };
         let mut found = Vec::new();
-        let mut paths: Vec<Path> = self.arguments.split(' ').filter_map(Path::new).collect();
+        let mut paths: Vec<CommandPath> = self.arguments.split(' ').filter_map(CommandPath::new).collect();
         // The operands before a word. Those behind an option may be values of options, and do not count.
         let (mut operands, mut has_operand) = (0, false);
         let (mut is_end, mut may_be_value) = (false, false);
@@ -121,7 +121,7 @@ impl Row {
             }
             let has_options = !(is_end || are_options_over(operands));
             let is_bare_cluster = has_bare_cluster && at == from && is_operand;
-            let form = Form {
+            let argument = Argument {
                 word: &word,
                 next: words.get(at + 1),
                 is_operand,
@@ -129,7 +129,7 @@ impl Row {
                 has_options,
                 is_bare_cluster,
             };
-            if !self.is_harmless(&form) && (is_path || self.lists(&form)) {
+            if !self.is_harmless(&argument) && (is_path || self.lists(&argument)) {
                 found.push(at);
             }
         }
@@ -157,7 +157,7 @@ impl Row {
         if self.commands == "--" {
             return words[from..].iter().position(|word| word == "--").map(|at| from + at + 1);
         }
-        let mut paths: Vec<Path> = self.commands.split(' ').filter_map(Path::new).collect();
+        let mut paths: Vec<CommandPath> = self.commands.split(' ').filter_map(CommandPath::new).collect();
         let mut operands = 0;
         for at in from..words.len() {
             if words[at].starts_with('-') {
@@ -171,55 +171,55 @@ impl Row {
         None
     }
 
-    fn lists(&self, form: &Form<'_>) -> bool {
-        self.arguments.split(' ').any(|entry| self.is_argument(entry, form))
+    fn lists(&self, argument: &Argument<'_>) -> bool {
+        self.arguments.split(' ').any(|entry| self.is_argument(entry, argument))
     }
 
-    fn is_harmless(&self, form: &Form<'_>) -> bool {
+    fn is_harmless(&self, argument: &Argument<'_>) -> bool {
         let mut entries = self.arguments.split(' ').filter_map(|entry| entry.strip_prefix('!'));
         entries.any(|entry| match entry.split_once('>') {
             Some((entry, next)) => {
                 let is_next = |word: &String| is_exception(next, word, word);
-                is_name(entry, form.word) && form.next.is_some_and(is_next)
+                is_name(entry, argument.word) && argument.next.is_some_and(is_next)
             }
-            None => is_exception(entry, form.word, form.name()),
+            None => is_exception(entry, argument.word, argument.name()),
         })
     }
 
-    fn is_argument(&self, entry: &str, form: &Form<'_>) -> bool {
+    fn is_argument(&self, entry: &str, argument: &Argument<'_>) -> bool {
         if let Some(start) = entry.strip_suffix('*') {
-            return (form.is_operand || form.has_options) && form.begins(start);
+            return (argument.is_operand || argument.has_options) && argument.begins(start);
         }
         if let Some(part) = entry.strip_prefix("**") {
-            return form.is_operand && has_word(form.word, part);
+            return argument.is_operand && has_word(argument.word, part);
         }
         if let Some(part) = entry.strip_prefix('*') {
-            return form.is_operand && form.word.to_ascii_lowercase().contains(part);
+            return argument.is_operand && argument.word.to_ascii_lowercase().contains(part);
         }
         if entry == "#2" {
-            return form.may_be_second;
+            return argument.may_be_second;
         }
         if entry == "=" {
-            return form.is_operand && form.word.contains('=');
+            return argument.is_operand && argument.word.contains('=');
         }
-        if !entry.starts_with('-') || !(form.has_options || form.is_bare_cluster) {
+        if !entry.starts_with('-') || !(argument.has_options || argument.is_bare_cluster) {
             return false;
         }
         let (entry, text) = entry.split_once('=').unwrap_or((entry, ""));
         let value = if let Some(long) = entry.strip_prefix("--") {
-            let name = form.name().strip_prefix("--").filter(|name| !name.is_empty());
-            name.filter(|name| long.starts_with(name)).map(|_| form.value())
+            let name = argument.name().strip_prefix("--").filter(|name| !name.is_empty());
+            name.filter(|name| long.starts_with(name)).map(|_| argument.value())
         } else if let Some(letters) = self.letters.filter(|_| entry.len() == 2) {
-            cluster(form.word, form.is_bare_cluster, letters)
+            cluster(argument.word, argument.is_bare_cluster, letters)
                 .find(|(letter, _)| entry.ends_with(*letter))
                 .map(|(_, rest)| rest)
         } else {
-            let name = form.name();
+            let name = argument.name();
             let name = name.strip_prefix('-').filter(|name| name.starts_with('-')).unwrap_or(name);
-            is_name(entry, name).then(|| form.value())
+            is_name(entry, name).then(|| argument.value())
         };
         value.is_some_and(|value| {
-            let value = if value.is_empty() { form.next.map_or("", String::as_str) } else { value };
+            let value = if value.is_empty() { argument.next.map_or("", String::as_str) } else { value };
             value.contains(text)
         })
     }
@@ -252,7 +252,7 @@ impl Row {
 }
 
 /// A word of a command.
-struct Form<'a> {
+struct Argument<'a> {
     word: &'a str,
     next: Option<&'a String>,
     is_operand: bool,
@@ -262,7 +262,7 @@ struct Form<'a> {
     is_bare_cluster: bool,
 }
 
-impl<'a> Form<'a> {
+impl<'a> Argument<'a> {
     /// The name of an option without its value.
     fn name(&self) -> &'a str {
         self.word.split(['=', ':']).next().unwrap_or_default()
@@ -339,13 +339,13 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// A command such as `one/two`, and the number of its words read so far.
-struct Path {
+struct CommandPath {
     names: Vec<&'static str>,
     read: usize,
 }
 
 /// Reads a word into each path, and returns whether it completes one.
-fn reaches_one(paths: &mut [Path], word: &str, operands: usize) -> bool {
+fn reaches_one(paths: &mut [CommandPath], word: &str, operands: usize) -> bool {
     let mut is_reached = false;
     for path in paths {
         is_reached |= path.reaches(word, operands);
@@ -353,7 +353,7 @@ fn reaches_one(paths: &mut [Path], word: &str, operands: usize) -> bool {
     is_reached
 }
 
-impl Path {
+impl CommandPath {
     fn new(entry: &'static str) -> Option<Self> {
         let is_path =
             !entry.starts_with(['-', '*', '=', '!', '#']) && !entry.ends_with('*') && !entry.is_empty();
