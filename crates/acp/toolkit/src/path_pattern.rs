@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stays_within_a_name_and_two_do_not() {
+    fn star_matches_within_a_name_and_two_stars_across_folders() {
         check("/repo/**", "/repo/src/lib.rs", Some(true));
         check("/repo/**", "/repo/", Some(true));
         check("/repo/**", "/repo", Some(true));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_compared_without_detours() {
+    fn dots_in_a_path_are_resolved_before_comparing() {
         check("/repo/**", "/repo/../etc/passwd", Some(false));
         check("/repo/**", "/repo/a/../../etc/passwd", Some(false));
         check("/repo/**", "/repo/./a//b/", Some(true));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_taken_by_its_letters() {
+    fn folder_is_compared_literally() {
         let folder = |path: &str| PathPattern::folder(Path::new(path), Letters::Exact);
         for (name, path, matches) in [
             ("/re*po/[a]", "/re*po/[a]", true),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_either_case_are_the_same_where_it_is_asked_for() {
+    fn case_is_ignored_only_on_request() {
         for (letters, matches) in [(Letters::Exact, false), (Letters::AnyCase, true)] {
             for (pattern, path) in [("**/.git/**", "/a/.GIT/config"), ("/ÄB/?", "/äb/C")] {
                 let pattern = PathPattern::new(pattern, letters).expect("it is a pattern");

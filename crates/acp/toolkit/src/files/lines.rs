@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_as_long_as_it_is_written() {
+    fn json_length_matches_the_serializer() {
         let ascii: String = (0..=0x7f_u8).map(char::from).collect();
         for text in [&*ascii, "", "ä€😀"] {
             assert_eq!(json_length(text) + 2, serde_json::to_string(text).unwrap().len() as u64, "{text:?}");

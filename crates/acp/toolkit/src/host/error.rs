@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_a_call_is_found_in_it() {
+    fn call_error_is_found_as_a_source() {
         let error = BoxError::from(HostError::from(CallError::refused("m", ErrorObject::new(1, "no"))));
         assert_eq!(error.find::<CallError>().unwrap().refusal().unwrap().code, 1);
         assert_eq!(error.to_string(), "a call of the agent failed: m: refused: no (1)");

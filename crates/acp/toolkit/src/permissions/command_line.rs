@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn one_command_is_told_from_several() {
+    fn single_command_is_distinguished_from_several() {
         let status = words("git status");
         for (input, is, has) in [
             (json!({ "command": "git status" }), true, true),

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_is_special_only_where_the_shell_says_so() {
+    fn character_is_special_only_in_its_positions() {
         for text in [
             "git show HEAD~1",
             "git stash show stash@{0}",

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_make_room_and_what_is_too_large_is_cut_at_the_front() {
+    fn oldest_output_is_dropped_and_large_output_is_cut_at_the_front() {
         let mut released = ReleasedOutputs::new(2 * EACH + 10);
         let keep = |released: &mut ReleasedOutputs, id: &str, text: &str| {
             released.keep(&id.into(), (TerminalOutputResponse::new(text), text.len() as u64));

@@ -139,7 +139,7 @@ mod tests {
 
     /// A request that names other paths is still about the change that was announced.
     #[test]
-    fn the_paths_that_a_request_names_do_not_hide_those_that_are_known() {
+    fn paths_of_a_request_do_not_hide_known_paths() {
         let rules =
             Permissions::new(PermissionPolicy::Ask).rule(PermissionRule::allow().path("/src/**").unwrap());
         for known in ["/src/b", "/etc/x"] {
@@ -154,7 +154,7 @@ mod tests {
 
     /// An answer for always holds for the same call. Two calls with a part that was not kept may differ there.
     #[test]
-    fn no_answer_is_remembered_for_a_call_that_is_not_known_whole() {
+    fn no_answer_is_remembered_for_a_partly_known_call() {
         for (bytes, remembers) in [(16, true), (1 << 20, false)] {
             let mut conversation = Conversation::new().limit(1 << 20);
             let command = "x".repeat(bytes);

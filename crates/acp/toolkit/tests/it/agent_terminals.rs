@@ -62,7 +62,7 @@ fn a_terminal_of_version_2_grows_and_ends() {
 }
 
 #[test]
-fn a_terminal_of_version_1_stands_in_the_metadata_of_a_call() {
+fn terminal_of_version_1_is_read_from_the_meta_of_a_call() {
     let mut conversation = Conversation::new();
     let update = |kind: &str, members: Value| {
         let mut members = members;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 /// Applies one update as it comes from the wire.
 #[track_caller]
-fn heard(conversation: &mut Conversation, update: serde_json::Value) -> Change {
+fn apply(conversation: &mut Conversation, update: serde_json::Value) -> Change {
     let update: SessionUpdate = serde_json::from_value(update).unwrap();
     let applied = conversation.apply(update);
     assert_eq!((applied.forgotten, applied.omitted), (0, 0));
@@ -30,7 +30,7 @@ fn updated(change: Change, entry: usize) -> ChangedFields {
 fn all(updates: &[serde_json::Value]) -> Conversation {
     let mut conversation = Conversation::new();
     for update in updates {
-        heard(&mut conversation, update.clone());
+        apply(&mut conversation, update.clone());
     }
     conversation
 }
@@ -109,7 +109,7 @@ fn pr_07_chunks_with_an_id_are_one_message_wherever_they_come() {
 }
 
 #[test]
-fn pr_07_without_ids_the_flow_tells_messages_apart() {
+fn pr_07_without_ids_the_order_separates_messages() {
     let mut conversation = all(&[
         user("What "),
         user("is it?"),
@@ -127,11 +127,11 @@ fn pr_07_without_ids_the_flow_tells_messages_apart() {
     let expected = [">What is it?", "~Hm. Ah.", "<A file.", &notices[0], &notices[1], "!c", "<Done."];
     assert_eq!(flow(&conversation), expected);
     assert_eq!(conversation.turn_ended(&StopReason::EndTurn), [0; 0]);
-    assert_eq!(heard(&mut conversation, agent("Again.")), Change::Added(7));
+    assert_eq!(apply(&mut conversation, agent("Again.")), Change::Added(7));
     // An id that comes late begins another message; one that is left out does not.
-    assert_eq!(heard(&mut conversation, chunk("agent_message_chunk", Some("9"), "x")), Change::Added(8));
+    assert_eq!(apply(&mut conversation, chunk("agent_message_chunk", Some("9"), "x")), Change::Added(8));
     let extended = Change::Extended { index: 8, block: 0, byte: 1 };
-    assert_eq!(heard(&mut conversation, agent("y")), extended);
+    assert_eq!(apply(&mut conversation, agent("y")), extended);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn content_that_is_not_plain_text_stays_apart() {
     assert_eq!(message(&conversation, 0).content.len(), 4);
     assert_eq!(message(&conversation, 0).text(), "aäcb");
     let extended = Change::Extended { index: 0, block: 3, byte: 1 };
-    assert_eq!(heard(&mut conversation, say(&marked)), extended);
+    assert_eq!(apply(&mut conversation, say(&marked)), extended);
 }
 
 #[test]
@@ -154,20 +154,20 @@ fn a_prompt_that_the_agent_repeats_appears_once() {
     let link = json!({ "type": "resource_link", "name": "a", "uri": "file:///a" });
     assert_eq!(conversation.prompt(prompt()).change, Change::Added(0));
     let repeated = chunk("user_message_chunk", Some("m"), "Read ");
-    assert!(updated(heard(&mut conversation, repeated), 0).message_id);
+    assert!(updated(apply(&mut conversation, repeated), 0).message_id);
     let repeated = json!({ "sessionUpdate": "user_message_chunk", "messageId": "m", "content": link });
-    assert_eq!(heard(&mut conversation, repeated), Change::Nothing);
+    assert_eq!(apply(&mut conversation, repeated), Change::Nothing);
     assert_eq!(message(&conversation, 0).message_id, Some("m".into()));
     // Afterwards it is news, and belongs to the message that it names.
     assert!(matches!(
-        heard(&mut conversation, chunk("user_message_chunk", Some("m"), "!")),
+        apply(&mut conversation, chunk("user_message_chunk", Some("m"), "!")),
         Change::Extended { index: 0, block: 2, byte: 0 }
     ));
     // Another prompt is another message, also with the same text, and any other message is not a repetition.
     let _ = conversation.prompt(prompt());
-    assert_eq!(heard(&mut conversation, user("Write ")), Change::Added(2));
-    assert_eq!(heard(&mut conversation, agent("Fine.")), Change::Added(3));
-    assert_eq!(heard(&mut conversation, user("Read ")), Change::Added(4));
+    assert_eq!(apply(&mut conversation, user("Write ")), Change::Added(2));
+    assert_eq!(apply(&mut conversation, agent("Fine.")), Change::Added(3));
+    assert_eq!(apply(&mut conversation, user("Read ")), Change::Added(4));
 }
 
 #[test]
@@ -183,11 +183,11 @@ fn tc_03_an_update_changes_only_what_it_names_and_lists_replace_lists() {
         "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "in_progress", "title": null,
         "content": null, "locations": null, "rawInput": null,
     });
-    let fields = updated(heard(&mut conversation, update.clone()), 0);
+    let fields = updated(apply(&mut conversation, update.clone()), 0);
     assert!(
         fields.status && !fields.title && fields.content.is_none() && !fields.locations && !fields.raw_input
     );
-    assert_eq!(heard(&mut conversation, update), Change::Nothing, "it said nothing new");
+    assert_eq!(apply(&mut conversation, update), Change::Nothing, "it said nothing new");
     let mut expected = before;
     expected.status = ToolCallStatus::InProgress;
     assert_eq!(tool_call(&conversation, "c").call, expected);
@@ -197,7 +197,7 @@ fn tc_03_an_update_changes_only_what_it_names_and_lists_replace_lists() {
         "content": [{ "type": "diff", "path": "/a", "newText": "two" }], "locations": [],
         "rawOutput": [1], "_meta": { "l": 2 },
     });
-    heard(&mut conversation, update);
+    apply(&mut conversation, update);
     let call = &tool_call(&conversation, "c").call;
     assert_eq!(call.content, [Diff::new("/a", "two").into()]);
     assert!(call.locations.is_empty() && call.title == "Wrote" && call.name.as_deref() == Some("write"));
@@ -208,23 +208,23 @@ fn tc_03_an_update_changes_only_what_it_names_and_lists_replace_lists() {
     assert_eq!(json!(call.meta), json!({ "l": 2 }));
 
     // A repeated call is shown whole.
-    let fields = updated(heard(&mut conversation, self::call("c")), 0);
+    let fields = updated(apply(&mut conversation, self::call("c")), 0);
     assert!(fields.title && fields.name && fields.content == Some(0) && fields.raw_output && fields.meta);
     assert_eq!(tool_call(&conversation, "c").call, ToolCall::new("c", "Call c"));
 }
 
 #[test]
-fn tc_04_an_update_of_a_call_that_was_never_announced_is_not_lost() {
+fn tc_04_update_of_an_unannounced_call_adds_the_call() {
     let mut conversation = Conversation::new();
     let update = ToolCallUpdate::new("c").title("Run `ls`");
     let request = RequestPermissionRequest::new("s", update, Vec::new());
     assert_eq!(conversation.apply(request.tool_call).change, Change::Added(0));
-    assert!(updated(heard(&mut conversation, call("c")), 0).title);
+    assert!(updated(apply(&mut conversation, call("c")), 0).title);
     assert_eq!(flow(&conversation), ["!c"]);
 }
 
 #[test]
-fn tc_12_words_that_nobody_knows_are_kept() {
+fn tc_12_unknown_kind_and_status_are_kept() {
     let update = json!({
         "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T", "kind": "zzz", "status": "frozen",
     });
@@ -234,7 +234,7 @@ fn tc_12_words_that_nobody_knows_are_kept() {
 
 /// A kind that was not said is not the kind `other`.
 #[test]
-fn a_kind_is_known_when_it_was_said() {
+fn kind_is_none_until_the_agent_sends_it() {
     let begins = json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T" });
     let says = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c", "kind": "other" });
     let kind = |updates: &[serde_json::Value]| tool_call(&all(updates), "c").call.kind.clone();
@@ -245,7 +245,7 @@ fn a_kind_is_known_when_it_was_said() {
 }
 
 #[test]
-fn pr_14_cancelling_marks_what_has_not_ended_and_pr_16_it_may_still_end() {
+fn pr_14_cancelling_marks_running_calls_and_pr_16_they_may_still_end() {
     let status = |id: &str, status: &str| json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": status });
     let mut conversation =
         all(&[call("a"), call("b"), call("c"), status("a", "completed"), status("b", "in_progress")]);
@@ -256,8 +256,8 @@ fn pr_14_cancelling_marks_what_has_not_ended_and_pr_16_it_may_still_end() {
             .map(|id| (tool_call(conversation, id).cancelled, tool_call(conversation, id).has_ended()))
     };
     assert_eq!(marks(&conversation), [(false, true), (true, true), (true, true)]);
-    heard(&mut conversation, status("b", "failed"));
-    heard(&mut conversation, status("c", "in_progress"));
+    apply(&mut conversation, status("b", "failed"));
+    apply(&mut conversation, status("c", "in_progress"));
     assert_eq!(marks(&conversation), [(false, true), (false, true), (true, true)]);
     assert_eq!(tool_call(&conversation, "b").call.status, ToolCallStatus::Failed);
 }
@@ -269,19 +269,19 @@ fn plan_03_a_plan_replaces_the_plan() {
     let mut conversation = Conversation::new();
     assert_eq!(conversation.plan(), None);
     for tasks in [&["one", "two"][..], &["two"], &[]] {
-        assert_eq!(heard(&mut conversation, plan(tasks)), Change::Plan);
+        assert_eq!(apply(&mut conversation, plan(tasks)), Change::Plan);
         let told: Vec<_> = conversation.plan().unwrap().entries.iter().map(|entry| &*entry.content).collect();
         assert_eq!(told, tasks);
     }
 }
 
 #[test]
-fn list_11_what_is_left_out_stays_and_null_clears() {
+fn list_11_absent_member_keeps_the_value_and_null_clears_it() {
     let mut conversation = Conversation::new();
     let mut told = |update: serde_json::Value| {
         let mut object = update;
         object["sessionUpdate"] = json!("session_info_update");
-        assert!(matches!(heard(&mut conversation, object), Change::Info { .. }));
+        assert!(matches!(apply(&mut conversation, object), Change::Info { .. }));
         (conversation.title().map(str::to_owned), conversation.updated_at().map(str::to_owned))
     };
     let owned = |text: &str| Some(text.to_owned());
@@ -303,33 +303,33 @@ fn cmp_02_a_compaction_is_patched_and_its_summary_grows() {
         json!({ "sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": content })
     };
     let mut conversation = all(&[agent("before")]);
-    assert_eq!(heard(&mut conversation, piece("We ")), Change::Added(1), "a chunk for a new id begins one");
+    assert_eq!(apply(&mut conversation, piece("We ")), Change::Added(1), "a chunk for a new id begins one");
     assert_eq!(compaction(&conversation, 1).status, CompactionStatus::InProgress);
-    assert_eq!(heard(&mut conversation, piece("did.")), Change::Extended { index: 1, block: 0, byte: 3 });
+    assert_eq!(apply(&mut conversation, piece("did.")), Change::Extended { index: 1, block: 0, byte: 3 });
     let patch = json!({ "status": "failed", "error": "E", "_meta": { "a": 1, "b": 2 } });
-    let fields = updated(heard(&mut conversation, update(patch)), 1);
+    let fields = updated(apply(&mut conversation, update(patch)), 1);
     assert!(fields.status && fields.error && fields.meta && fields.content.is_none());
-    heard(&mut conversation, update(json!({ "status": "completed", "_meta": { "a": null, "c": 3 } })));
+    apply(&mut conversation, update(json!({ "status": "completed", "_meta": { "a": null, "c": 3 } })));
     let told = compaction(&conversation, 1);
     assert_eq!((&told.status, told.error.as_deref()), (&CompactionStatus::Completed, Some("E")));
     assert_eq!((&told.summary[..], json!(told.meta)), (&["We did.".into()][..], json!({ "b": 2, "c": 3 })));
     for clears in [json!([]), json!(null)] {
-        heard(&mut conversation, piece("again"));
+        apply(&mut conversation, piece("again"));
         let patch = json!({ "status": "completed", "error": null, "summary": clears, "_meta": null });
-        heard(&mut conversation, update(patch));
+        apply(&mut conversation, update(patch));
         let told = compaction(&conversation, 1);
         assert!(told.summary.is_empty() && told.error.is_none() && told.meta.is_none());
     }
-    heard(
+    apply(
         &mut conversation,
         update(json!({ "status": "completed", "summary": [{ "type": "text", "text": "S" }] })),
     );
     assert_eq!(compaction(&conversation, 1).summary, ["S".into()]);
-    assert_eq!(heard(&mut conversation, agent("after")), Change::Added(2), "it parts messages");
+    assert_eq!(apply(&mut conversation, agent("after")), Change::Added(2), "it parts messages");
 }
 
 #[test]
-fn fwd_01_an_update_that_nobody_knows_is_kept_whole() {
+fn fwd_01_unknown_update_is_kept_whole() {
     let odd = json!({ "sessionUpdate": "zzz_update", "deep": { "er": [1, null] } });
     let conversation = all(std::slice::from_ref(&odd));
     let Some(Entry::Unknown(object)) = conversation.entry(0) else { panic!("it is not kept") };
@@ -337,7 +337,7 @@ fn fwd_01_an_update_that_nobody_knows_is_kept_whole() {
 }
 
 #[test]
-fn mode_02_and_cfg_05_only_what_is_offered_is_offered() {
+fn mode_02_and_cfg_05_only_offered_modes_and_values_are_accepted() {
     let modes = json!({ "currentModeId": "ask", "availableModes": [{ "id": "ask", "name": "A" }, { "id": "do", "name": "D" }] });
     let value = |name: &str| json!({ "value": name, "name": name });
     let options = json!([
@@ -363,16 +363,16 @@ fn mode_02_and_cfg_05_only_what_is_offered_is_offered() {
     assert!(!offers("slide", "3".into()) && !offers("none", true.into()));
 
     let update = json!({ "sessionUpdate": "current_mode_update", "currentModeId": "do" });
-    assert_eq!(heard(&mut conversation, update), Change::Mode);
+    assert_eq!(apply(&mut conversation, update), Change::Mode);
     assert_eq!(conversation.current_mode(), Some(&"do".into()));
     // CFG-04: an update is the complete list.
     let update = json!({ "sessionUpdate": "config_option_update", "configOptions": [] });
-    assert_eq!(heard(&mut conversation, update), Change::ConfigOptions);
+    assert_eq!(apply(&mut conversation, update), Change::ConfigOptions);
     assert_eq!(conversation.config_options().count(), 0);
 }
 
 #[test]
-fn the_last_word_on_usage_and_commands_holds() {
+fn last_usage_and_commands_replace_earlier_ones() {
     let command = |name: &str| json!({ "name": name, "description": "D" });
     let commands = |names: &[&str]| {
         let list: Vec<_> = names.iter().map(|name| command(name)).collect();
@@ -380,25 +380,25 @@ fn the_last_word_on_usage_and_commands_holds() {
     };
     let usage = |used: u64| json!({ "sessionUpdate": "usage_update", "used": used, "size": 9 });
     let mut conversation = all(&[commands(&["a", "b"]), usage(3)]);
-    assert_eq!(heard(&mut conversation, commands(&["c"])), Change::Commands);
-    assert_eq!(heard(&mut conversation, usage(4)), Change::Usage);
+    assert_eq!(apply(&mut conversation, commands(&["c"])), Change::Commands);
+    assert_eq!(apply(&mut conversation, usage(4)), Change::Usage);
     assert_eq!((conversation.commands().len(), &*conversation.commands()[0].name), (1, "c"));
     assert_eq!(conversation.usage(), Some(&UsageUpdate::new(4, 9)));
     assert_eq!(conversation.entries().len(), 0);
 }
 
 #[test]
-fn content_that_is_told_again_is_named_from_where_it_is_new() {
+fn replaced_content_is_named_from_the_first_difference() {
     let text = |text: &str| json!({ "type": "content", "content": { "type": "text", "text": text } });
     let told = |contents: &[&str]| {
         let contents: Vec<_> = contents.iter().map(|content| text(content)).collect();
         json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c", "content": contents })
     };
     let mut conversation = all(&[told(&["a", "b"])]);
-    let mut first = |contents: &[&str]| updated(heard(&mut conversation, told(contents)), 0).content;
+    let mut first = |contents: &[&str]| updated(apply(&mut conversation, told(contents)), 0).content;
     assert_eq!(first(&["a", "b", "c"]), Some(2));
     assert_eq!(first(&["a", "x", "c"]), Some(1));
     assert_eq!(first(&["a"]), Some(1));
     assert_eq!(first(&[]), Some(0));
-    assert_eq!(heard(&mut conversation, told(&[])), Change::Nothing);
+    assert_eq!(apply(&mut conversation, told(&[])), Change::Nothing);
 }

@@ -132,7 +132,7 @@ fn el_05_numbers_booleans_and_lists() {
 }
 
 #[test]
-fn el_05_an_answer_has_what_is_required_and_nothing_strange() {
+fn el_05_answer_has_required_fields_and_no_unknown_ones() {
     let schema = schema(json!({ "a": { "type": "string" }, "b": { "type": "boolean" } }), &["a", "b"]);
     let mut form = Form::new(schema.clone()).unwrap();
     let missing = form.accept().unwrap_err();
@@ -182,7 +182,7 @@ fn el_06_defaults_are_filled_in_if_they_are_allowed() {
 }
 
 #[test]
-fn el_18_what_is_not_known_is_not_shown() {
+fn el_18_field_of_an_unknown_type_is_not_shown() {
     let odd = json!({ "type": "colour", "default": "red" });
     let list = json!({ "type": "array", "items": { "type": "colour" } });
     let mut form = form(json!({ "odd": odd, "list": list, "text": { "type": "string" } }), &["text"]);
@@ -264,7 +264,7 @@ fn fields_are_in_the_order_of_the_agent() {
 }
 
 #[test]
-fn el_16_the_url_that_is_shown_is_where_it_leads() {
+fn el_16_url_with_an_ambiguous_host_is_refused() {
     use UrlWarning::*;
     let good: &[(&str, &str, &[UrlWarning])] = &[
         ("https://example.com/a?b=c#d", "example.com", &[]),

@@ -16,14 +16,14 @@ use tempfile::TempDir;
 use crate::{invalid, missing};
 
 /// A directory that is open and one beside it that is not, each with a file.
-struct Ground {
+struct Fixture {
     _directory: TempDir,
     root: PathBuf,
     outside: PathBuf,
     files: Files,
 }
 
-impl Ground {
+impl Fixture {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let base = directory.path().canonicalize().unwrap();
@@ -65,23 +65,23 @@ async fn read(files: &Files, path: impl Into<PathBuf>) -> Result<String, Error> 
 }
 
 #[tokio::test]
-async fn fs_02_and_fs_04_what_was_written_is_read() {
-    let ground = Ground::new();
-    assert_eq!(ground.read("file").await.unwrap(), "hello");
-    ground.write("new/deep/down", "a\r\nb\n").await.unwrap();
-    ground.write("file", "").await.unwrap();
-    assert_eq!(ground.read("new/deep/down").await.unwrap(), "a\r\nb\n");
-    assert_eq!(ground.read("new/../file").await.unwrap(), "");
-    missing(ground.write("absent/../other", "").await, &["absent/../other"]);
-    let lines = ReadTextFileRequest::new("s", ground.root.join("new/deep/down")).line(2).limit(1);
-    assert_eq!(ground.files.read(&lines).await.unwrap().content, "b\n");
-    assert_eq!(ground.names(), ["file", "new", "sub"]);
+async fn fs_02_and_fs_04_written_text_is_read() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.read("file").await.unwrap(), "hello");
+    fixture.write("new/deep/down", "a\r\nb\n").await.unwrap();
+    fixture.write("file", "").await.unwrap();
+    assert_eq!(fixture.read("new/deep/down").await.unwrap(), "a\r\nb\n");
+    assert_eq!(fixture.read("new/../file").await.unwrap(), "");
+    missing(fixture.write("absent/../other", "").await, &["absent/../other"]);
+    let lines = ReadTextFileRequest::new("s", fixture.root.join("new/deep/down")).line(2).limit(1);
+    assert_eq!(fixture.files.read(&lines).await.unwrap().content, "b\n");
+    assert_eq!(fixture.names(), ["file", "new", "sub"]);
 }
 
 #[tokio::test]
-async fn fs_07_paths_outside_are_refused_and_nothing_is_told_about_them() {
-    let ground = Ground::new();
-    let link = |target: &str, name| ground.link(target, name);
+async fn fs_07_paths_outside_are_refused_without_revealing_them() {
+    let fixture = Fixture::new();
+    let link = |target: &str, name| fixture.link(target, name);
     link("../outside", "directory");
     link("../outside/file", "direct");
     link("/etc", "absolute");
@@ -108,43 +108,43 @@ async fn fs_07_paths_outside_are_refused_and_nothing_is_told_about_them() {
         "/",
     ];
     for path in paths {
-        invalid(ground.read(path).await, &[path, "outside"]);
-        invalid(ground.write(path, "overwritten").await, &[path, "outside"]);
+        invalid(fixture.read(path).await, &[path, "outside"]);
+        invalid(fixture.write(path, "overwritten").await, &[path, "outside"]);
     }
-    assert_eq!(fs::read_to_string(ground.outside.join("file")).unwrap(), "secret");
-    assert!(!ground.outside.join("new").exists() && !ground.outside.join("missing").exists());
-    invalid(read(&ground.files, "file").await, &["file", "absolute"]);
+    assert_eq!(fs::read_to_string(fixture.outside.join("file")).unwrap(), "secret");
+    assert!(!fixture.outside.join("new").exists() && !fixture.outside.join("missing").exists());
+    invalid(read(&fixture.files, "file").await, &["file", "absolute"]);
 }
 
 #[tokio::test]
 async fn links_that_stay_inside_are_followed_and_kept() {
-    let ground = Ground::new();
-    ground.link("sub", "directory");
-    ground.link(ground.root.join("sub/file"), "absolute");
-    ground.link("../root/file", "around");
-    ground.link("sub/fresh", "dangling");
+    let fixture = Fixture::new();
+    fixture.link("sub", "directory");
+    fixture.link(fixture.root.join("sub/file"), "absolute");
+    fixture.link("../root/file", "around");
+    fixture.link("sub/fresh", "dangling");
     for path in ["directory/file", "absolute", "around", "directory/../file"] {
-        assert_eq!(ground.read(path).await.unwrap(), "hello", "{path}");
+        assert_eq!(fixture.read(path).await.unwrap(), "hello", "{path}");
     }
-    missing(ground.read("dangling").await, &["dangling"]);
-    ground.write("dangling", "made").await.unwrap();
-    ground.write("absolute", "changed").await.unwrap();
-    assert_eq!(fs::read_to_string(ground.root.join("sub/fresh")).unwrap(), "made");
-    assert_eq!(fs::read_to_string(ground.root.join("sub/file")).unwrap(), "changed");
-    assert!(ground.root.join("absolute").is_symlink() && ground.root.join("dangling").is_symlink());
-    ground.link("loop", "loop");
-    invalid(ground.read("loop").await, &["loop", "40"]);
+    missing(fixture.read("dangling").await, &["dangling"]);
+    fixture.write("dangling", "made").await.unwrap();
+    fixture.write("absolute", "changed").await.unwrap();
+    assert_eq!(fs::read_to_string(fixture.root.join("sub/fresh")).unwrap(), "made");
+    assert_eq!(fs::read_to_string(fixture.root.join("sub/file")).unwrap(), "changed");
+    assert!(fixture.root.join("absolute").is_symlink() && fixture.root.join("dangling").is_symlink());
+    fixture.link("loop", "loop");
+    invalid(fixture.read("loop").await, &["loop", "40"]);
 }
 
 #[tokio::test]
 async fn roots_have_several_names_and_lead_to_each_other() {
-    let ground = Ground::new();
-    let alias = ground.root.with_file_name("alias");
-    symlink(&ground.root, &alias).unwrap();
-    ground.link(&ground.outside, "beside");
-    let files = Files::new([alias.clone(), ground.outside.clone()]);
+    let fixture = Fixture::new();
+    let alias = fixture.root.with_file_name("alias");
+    symlink(&fixture.root, &alias).unwrap();
+    fixture.link(&fixture.outside, "beside");
+    let files = Files::new([alias.clone(), fixture.outside.clone()]);
     assert_eq!(read(&files, alias.join("file")).await.unwrap(), "hello");
-    assert_eq!(read(&files, ground.root.join("file")).await.unwrap(), "hello");
+    assert_eq!(read(&files, fixture.root.join("file")).await.unwrap(), "hello");
     assert_eq!(read(&files, alias.join("beside/file")).await.unwrap(), "secret");
     assert_eq!(read(&files, alias.join("../outside/file")).await.unwrap(), "secret");
     assert_eq!(
@@ -152,10 +152,10 @@ async fn roots_have_several_names_and_lead_to_each_other() {
         fs::read_to_string("/etc/passwd").unwrap()
     );
     // Above a link is what is above its target, and that is not above any root.
-    let deep = ground.root.with_file_name("deep");
-    symlink(ground.outside.join("sub"), &deep).unwrap();
+    let deep = fixture.root.with_file_name("deep");
+    symlink(fixture.outside.join("sub"), &deep).unwrap();
     fs::create_dir(deep.join("inner")).unwrap();
-    let deeper = Files::new([deep.join("inner"), ground.root.clone()]);
+    let deeper = Files::new([deep.join("inner"), fixture.root.clone()]);
     invalid(read(&deeper, deep.join("../root/file")).await, &["outside"]);
     // What an alias stood for when it was named is what it stands for.
     fs::remove_file(&alias).unwrap();
@@ -165,50 +165,50 @@ async fn roots_have_several_names_and_lead_to_each_other() {
 
 #[tokio::test]
 async fn a_root_that_is_made_later_has_both_its_names() {
-    let ground = Ground::new();
-    let alias = ground.root.with_file_name("alias");
-    symlink(&ground.root, &alias).unwrap();
+    let fixture = Fixture::new();
+    let alias = fixture.root.with_file_name("alias");
+    symlink(&fixture.root, &alias).unwrap();
     let files = Files::new([alias.join("later/still")]);
-    fs::create_dir_all(ground.root.join("later/still")).unwrap();
-    fs::write(ground.root.join("later/still/file"), "there").unwrap();
+    fs::create_dir_all(fixture.root.join("later/still")).unwrap();
+    fs::write(fixture.root.join("later/still/file"), "there").unwrap();
     assert_eq!(read(&files, alias.join("later/still/file")).await.unwrap(), "there");
-    assert_eq!(read(&files, ground.root.join("later/still/file")).await.unwrap(), "there");
+    assert_eq!(read(&files, fixture.root.join("later/still/file")).await.unwrap(), "there");
     // An attacker who exchanges the link in between opens nothing else.
-    fs::create_dir_all(ground.outside.join("later/still")).unwrap();
-    fs::write(ground.outside.join("later/still/file"), "secret").unwrap();
+    fs::create_dir_all(fixture.outside.join("later/still")).unwrap();
+    fs::write(fixture.outside.join("later/still/file"), "secret").unwrap();
     fs::remove_file(&alias).unwrap();
-    symlink(&ground.outside, &alias).unwrap();
+    symlink(&fixture.outside, &alias).unwrap();
     assert_eq!(read(&files, alias.join("later/still/file")).await.unwrap(), "there");
 }
 
 #[tokio::test]
 async fn an_inner_root_that_becomes_a_link_opens_nothing() {
-    let ground = Ground::new();
-    let files = Files::new([ground.root.clone(), ground.root.join("sub")]);
-    fs::rename(ground.root.join("sub"), ground.root.join("moved")).unwrap();
-    ground.link("/etc", "sub");
-    invalid(read(&files, ground.root.join("sub/passwd")).await, &["outside"]);
+    let fixture = Fixture::new();
+    let files = Files::new([fixture.root.clone(), fixture.root.join("sub")]);
+    fs::rename(fixture.root.join("sub"), fixture.root.join("moved")).unwrap();
+    fixture.link("/etc", "sub");
+    invalid(read(&files, fixture.root.join("sub/passwd")).await, &["outside"]);
 }
 
 #[tokio::test]
 async fn only_text_files_within_the_limit_are_read() {
-    let ground = Ground::new();
-    let path = |name| ground.root.join(name);
+    let fixture = Fixture::new();
+    let path = |name| fixture.root.join(name);
     rustix::fs::mknodat(CWD, path("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
     fs::write(path("binary"), b"text\xff").unwrap();
     fs::write(path("large"), "123456").unwrap();
-    invalid(ground.read("pipe").await, &["pipe", "regular"]);
-    invalid(ground.write("pipe", "").await, &["pipe", "regular"]);
-    invalid(ground.read("socket").await, &["socket", "regular"]);
-    invalid(ground.read("sub").await, &["sub", "directory"]);
-    invalid(ground.write("sub", "").await, &["sub", "directory"]);
-    invalid(ground.read("").await, &["directory"]);
-    invalid(ground.read("file/x").await, &["file/x", "directory"]);
-    invalid(ground.read("binary").await, &["binary", "UTF-8", "4"]);
-    missing(ground.read("absent").await, &["absent"]);
-    missing(ground.read("absent/file").await, &["absent/file"]);
-    let small = Files::new([&ground.root]).limit(5);
+    invalid(fixture.read("pipe").await, &["pipe", "regular"]);
+    invalid(fixture.write("pipe", "").await, &["pipe", "regular"]);
+    invalid(fixture.read("socket").await, &["socket", "regular"]);
+    invalid(fixture.read("sub").await, &["sub", "directory"]);
+    invalid(fixture.write("sub", "").await, &["sub", "directory"]);
+    invalid(fixture.read("").await, &["directory"]);
+    invalid(fixture.read("file/x").await, &["file/x", "directory"]);
+    invalid(fixture.read("binary").await, &["binary", "UTF-8", "4"]);
+    missing(fixture.read("absent").await, &["absent"]);
+    missing(fixture.read("absent/file").await, &["absent/file"]);
+    let small = Files::new([&fixture.root]).limit(5);
     invalid(read(&small, path("large")).await, &["large", "5 bytes"]);
     assert_eq!(read(&small, path("file")).await.unwrap(), "hello");
     // Its size is given as 0, and it never ends.
@@ -220,13 +220,13 @@ async fn only_text_files_within_the_limit_are_read() {
 
 /// The length in JSON counts. It can be read in pieces.
 #[tokio::test]
-async fn a_text_that_no_line_has_room_for_is_refused() {
-    let ground = Ground::new();
-    let path = ground.root.join("quotes");
+async fn text_longer_than_an_answer_is_refused() {
+    let fixture = Fixture::new();
+    let path = fixture.root.join("quotes");
     // Larger than a line in JSON only, and by default.
     fs::write(&path, "\"\"\"\n".repeat(5 << 20)).unwrap();
-    invalid(read(&Files::new([&ground.root]), &path).await, &["quotes", "41943040 bytes", "fewer lines"]);
-    let files = Files::new([&ground.root]).answer_limit(8);
+    invalid(read(&Files::new([&fixture.root]), &path).await, &["quotes", "41943040 bytes", "fewer lines"]);
+    let files = Files::new([&fixture.root]).answer_limit(8);
     let lines = async |count| {
         let request = ReadTextFileRequest::new("s", &path).line(7).limit(count);
         files.read(&request).await.map(|response| response.content)
@@ -251,47 +251,47 @@ impl Buffers for Unsaved {
 
 #[tokio::test]
 async fn writing_changes_the_text_and_nothing_else() {
-    let ground = Ground::new();
-    let path = |name| ground.root.join(name);
+    let fixture = Fixture::new();
+    let path = |name| fixture.root.join(name);
     fs::set_permissions(path("file"), fs::Permissions::from_mode(0o751)).unwrap();
-    ground.write("file", "new").await.unwrap();
+    fixture.write("file", "new").await.unwrap();
     assert_eq!(fs::metadata(path("file")).unwrap().mode() & 0o777, 0o751);
 
     fs::hard_link(path("file"), path("sub/other-name")).unwrap();
-    ground.write("file", "both").await.unwrap();
+    fixture.write("file", "both").await.unwrap();
     assert_eq!(fs::read_to_string(path("sub/other-name")).unwrap(), "both");
 
     // A process that has it open keeps the old text, whole.
     let before = fs::File::open(path("sub/file")).unwrap();
-    ground.write("sub/file", "replaced").await.unwrap();
+    fixture.write("sub/file", "replaced").await.unwrap();
     assert_eq!(std::io::read_to_string(before).unwrap(), "hello");
-    assert_eq!(ground.names(), ["file", "sub"], "no temporary file is left");
+    assert_eq!(fixture.names(), ["file", "sub"], "no temporary file is left");
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_file_with_attributes_is_written_to_in_place() {
-    let ground = Ground::new();
-    let path = ground.root.join("file");
+    let fixture = Fixture::new();
+    let path = fixture.root.join("file");
     let flags = rustix::fs::XattrFlags::empty();
     if rustix::fs::setxattr(&path, "user.origin", b"here", flags).is_err() {
         return; // This file system has none.
     }
-    ground.write("file", "new").await.unwrap();
+    fixture.write("file", "new").await.unwrap();
     let mut value = [0; 16];
     assert_eq!(rustix::fs::getxattr(&path, "user.origin", &mut value), Ok(4));
-    assert_eq!(ground.read("file").await.unwrap(), "new");
+    assert_eq!(fixture.read("file").await.unwrap(), "new");
 }
 
 /// Exchanges a directory and a file for links to the outside all the time, and reads and writes there in between.
 #[cfg(target_os = "linux")]
 #[test]
-fn exchanging_files_for_links_gains_nothing() {
-    let ground = Ground::new();
-    let path = |name| ground.root.join(name);
+fn exchanging_files_for_links_gives_no_access_outside() {
+    let fixture = Fixture::new();
+    let path = |name| fixture.root.join(name);
     let pairs = [(path("sub"), path("link")), (path("file"), path("file-link"))];
-    symlink(&ground.outside, &pairs[0].1).unwrap();
-    symlink(ground.outside.join("file"), &pairs[1].1).unwrap();
+    symlink(&fixture.outside, &pairs[0].1).unwrap();
+    symlink(fixture.outside.join("file"), &pairs[1].1).unwrap();
     let stop = AtomicBool::new(false);
     let inside = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -302,20 +302,20 @@ fn exchanging_files_for_links_gains_nothing() {
             }
         });
         let _stop = Stopping(&stop);
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(reads_inside(&ground))
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(reads_inside(&fixture))
     });
     assert!(inside > 0, "nothing was ever seen");
-    assert_eq!(fs::read_to_string(ground.outside.join("sub/file")).unwrap(), "secret");
-    assert_eq!(fs::read_to_string(ground.outside.join("file")).unwrap(), "secret");
-    assert!(!ground.outside.join("made").exists());
+    assert_eq!(fs::read_to_string(fixture.outside.join("sub/file")).unwrap(), "secret");
+    assert_eq!(fs::read_to_string(fixture.outside.join("file")).unwrap(), "secret");
+    assert!(!fixture.outside.join("made").exists());
 }
 
 /// Reads and writes what changes, and counts how often it could read.
 #[cfg(target_os = "linux")]
-async fn reads_inside(ground: &Ground) -> usize {
+async fn reads_inside(fixture: &Fixture) -> usize {
     let mut inside = 0;
     for path in ["sub/file", "file"].into_iter().cycle().take(3000) {
-        match ground.read(path).await {
+        match fixture.read(path).await {
             Ok(text) => {
                 assert!(text == "hello" || text == "written", "{text}");
                 inside += 1;
@@ -324,7 +324,7 @@ async fn reads_inside(ground: &Ground) -> usize {
         }
     }
     for path in ["sub/file", "file", "sub/made/file"].into_iter().cycle().take(900) {
-        let _ = ground.write(path, "written").await;
+        let _ = fixture.write(path, "written").await;
     }
     inside
 }
@@ -362,59 +362,59 @@ impl Buffers for Editor {
 }
 
 #[tokio::test]
-async fn fs_05_unsaved_text_stands_in_for_the_file() {
-    let mut ground = Ground::new();
+async fn fs_05_unsaved_text_replaces_the_file() {
+    let mut fixture = Fixture::new();
     let editor = Editor::default();
-    ground.files = ground.files.clone().buffers(editor.clone());
-    let (file, fresh) = (ground.root.join("sub/file"), ground.root.join("fresh"));
+    fixture.files = fixture.files.clone().buffers(editor.clone());
+    let (file, fresh) = (fixture.root.join("sub/file"), fixture.root.join("fresh"));
     let open = |path: &Path, text: &str| editor.tabs.lock().unwrap().insert(path.to_owned(), text.to_owned());
     open(&file, "one\r\ntwo\n");
     open(&fresh, "never saved");
-    ground.link("sub", "link");
+    fixture.link("sub", "link");
     for name in ["sub/file", "sub/../link/./file"] {
-        assert_eq!(ground.read(name).await.unwrap(), "one\r\ntwo\n", "{name}");
+        assert_eq!(fixture.read(name).await.unwrap(), "one\r\ntwo\n", "{name}");
     }
-    assert_eq!(ground.read("fresh").await.unwrap(), "never saved");
+    assert_eq!(fixture.read("fresh").await.unwrap(), "never saved");
     let lines = ReadTextFileRequest::new("s", &file).line(2).limit(1);
-    assert_eq!(ground.files.read(&lines).await.unwrap().content, "two\n");
+    assert_eq!(fixture.files.read(&lines).await.unwrap().content, "two\n");
 
     // What is open is not written to the disk, and what is not open is.
-    ground.write("link/file", "edited").await.unwrap();
-    ground.write("fresh", "edited too").await.unwrap();
-    ground.write("file", "saved").await.unwrap();
-    ground.write("new/file", "saved").await.unwrap();
-    assert_eq!(ground.read("sub/file").await.unwrap(), "edited");
+    fixture.write("link/file", "edited").await.unwrap();
+    fixture.write("fresh", "edited too").await.unwrap();
+    fixture.write("file", "saved").await.unwrap();
+    fixture.write("new/file", "saved").await.unwrap();
+    assert_eq!(fixture.read("sub/file").await.unwrap(), "edited");
     assert_eq!(fs::read_to_string(&file).unwrap(), "hello");
     assert!(!fresh.exists());
-    assert_eq!(fs::read_to_string(ground.root.join("file")).unwrap(), "saved");
-    assert_eq!(ground.read("new/file").await.unwrap(), "saved");
-    missing(ground.read("absent").await, &["absent"]);
-    missing(ground.read("absent/file").await, &["absent/file"]);
-    invalid(ground.read("sub").await, &["directory"]);
+    assert_eq!(fs::read_to_string(fixture.root.join("file")).unwrap(), "saved");
+    assert_eq!(fixture.read("new/file").await.unwrap(), "saved");
+    missing(fixture.read("absent").await, &["absent"]);
+    missing(fixture.read("absent/file").await, &["absent/file"]);
+    invalid(fixture.read("sub").await, &["directory"]);
 
     // The editor is never asked about what is outside, not by any name.
-    open(&ground.outside.join("file"), "unsaved secret");
-    ground.link("../outside", "out");
-    open(&ground.root.join("out/file"), "unsaved secret");
+    open(&fixture.outside.join("file"), "unsaved secret");
+    fixture.link("../outside", "out");
+    open(&fixture.root.join("out/file"), "unsaved secret");
     let before = editor.asked.lock().unwrap().len();
     for path in ["../outside/file", "out/file"] {
-        invalid(ground.read(path).await, &["outside"]);
-        invalid(ground.write(path, "x").await, &["outside"]);
+        invalid(fixture.read(path).await, &["outside"]);
+        invalid(fixture.write(path, "x").await, &["outside"]);
     }
     assert_eq!(editor.asked.lock().unwrap().len(), before);
 }
 
 #[tokio::test]
 async fn denied_path_is_not_read_written_or_listed() {
-    let mut ground = Ground::new();
+    let mut fixture = Fixture::new();
     let editor = Editor::default();
-    fs::create_dir(ground.root.join(".git")).unwrap();
-    fs::write(ground.root.join(".git/config"), "secret").unwrap();
-    fs::write(ground.root.join("sub/.env"), "secret").unwrap();
-    ground.link(".git", "link");
-    ground.link("sub/file", ".env");
-    let files = ground.files.clone().buffers(editor.clone());
-    ground.files = files.deny("**/.git/**").unwrap().deny("**/.env").unwrap();
+    fs::create_dir(fixture.root.join(".git")).unwrap();
+    fs::write(fixture.root.join(".git/config"), "secret").unwrap();
+    fs::write(fixture.root.join("sub/.env"), "secret").unwrap();
+    fixture.link(".git", "link");
+    fixture.link("sub/file", ".env");
+    let files = fixture.files.clone().buffers(editor.clone());
+    fixture.files = files.deny("**/.git/**").unwrap().deny("**/.env").unwrap();
     for path in [
         ".git/config",
         "sub/../.git/config",
@@ -426,39 +426,43 @@ async fn denied_path_is_not_read_written_or_listed() {
         "sub/.env",
         ".env",
     ] {
-        invalid(ground.read(path).await, &["keeps agents out"]);
-        invalid(ground.write(path, "x").await, &["keeps agents out"]);
+        invalid(fixture.read(path).await, &["keeps agents out"]);
+        invalid(fixture.write(path, "x").await, &["keeps agents out"]);
     }
     for path in ["new/.env", "new/.git/new", "new/.git/new/newer"] {
-        missing(ground.read(path).await, &[path]);
-        invalid(ground.write(path, "x").await, &["keeps agents out"]);
+        missing(fixture.read(path).await, &[path]);
+        invalid(fixture.write(path, "x").await, &["keeps agents out"]);
     }
-    assert!(!ground.root.join("new").exists(), "no folder is made on the way");
-    assert_eq!(fs::read_to_string(ground.root.join(".git/config")).unwrap(), "secret");
+    assert!(!fixture.root.join("new").exists(), "no folder is made on the way");
+    assert_eq!(fs::read_to_string(fixture.root.join(".git/config")).unwrap(), "secret");
     assert!(editor.asked.lock().unwrap().is_empty());
-    assert_eq!(ground.read("sub/file").await.unwrap(), "hello");
-    ground.write("new/.gitignore", "x").await.unwrap();
+    assert_eq!(fixture.read("sub/file").await.unwrap(), "hello");
+    fixture.write("new/.gitignore", "x").await.unwrap();
 
     // A directory of the session can be denied as a whole.
-    let all = Files::new([&ground.root]).deny(&format!("{}/**", ground.root.display())).unwrap();
-    invalid(read(&all, ground.root.join("file")).await, &["keeps agents out"]);
-    let error = Files::new([&ground.root]).deny(".git").unwrap_err();
+    let all = Files::new([&fixture.root]).deny(&format!("{}/**", fixture.root.display())).unwrap();
+    invalid(read(&all, fixture.root.join("file")).await, &["keeps agents out"]);
+    let error = Files::new([&fixture.root]).deny(".git").unwrap_err();
     assert!(error.to_string().starts_with("\".git\" cannot be used: "), "{error}");
 }
 
 /// A file without room in memory is read after another one, and a file over the limit, alone.
 #[tokio::test]
 async fn reading_waits_for_memory() {
-    let ground = Ground::new();
-    fs::write(ground.root.join("huge"), "x".repeat(900 << 10)).unwrap();
-    let files = Files::new([&ground.root]).memory_limit(100 << 10);
+    let fixture = Fixture::new();
+    fs::write(fixture.root.join("huge"), "x".repeat(900 << 10)).unwrap();
+    let files = Files::new([&fixture.root]).memory_limit(100 << 10);
     let mut reads = tokio::task::JoinSet::new();
     for _ in 0..20 {
-        let (files, path) = (files.clone(), ground.root.join("huge"));
+        let (files, path) = (files.clone(), fixture.root.join("huge"));
         reads.spawn(async move { read(&files, path).await.unwrap().len() });
     }
     assert_eq!(reads.join_all().await, [900 << 10; 20]);
-    let outside = read(&files, ground.outside.join("file")).await;
+    let outside = read(&files, fixture.outside.join("file")).await;
     invalid(outside, &["outside"]);
-    assert_eq!(read(&files, ground.root.join("file")).await.unwrap(), "hello", "an error gives it back, too");
+    assert_eq!(
+        read(&files, fixture.root.join("file")).await.unwrap(),
+        "hello",
+        "an error gives it back, too"
+    );
 }

@@ -174,7 +174,7 @@ async fn a_session_is_loaded_with_its_conversation() -> Result<(), BoxError> {
 }
 
 #[tokio::test]
-async fn the_agent_is_authenticated_with_where_it_asks() -> Result<(), BoxError> {
+async fn host_authenticates_if_the_agent_requires_it() -> Result<(), BoxError> {
     let run = async |recorder: &Recorder, host: Host| {
         *recorder.locked.lock() = true;
         host.run(start(recorder.clone()), async |agent| {

@@ -129,7 +129,7 @@ fn an_agent_cannot_draw_on_the_terminal() {
 
 /// An agent names its options as it likes: what one does is said before that.
 #[test]
-fn the_kind_of_an_option_is_said_in_our_words() {
+fn kind_of_an_option_precedes_the_agents_name() {
     let options = [
         PermissionOption::new("all", "Reject (r)", "allow_always"),
         PermissionOption::new("no", "No", "reject_once"),
@@ -143,7 +143,7 @@ fn the_kind_of_an_option_is_said_in_our_words() {
 }
 
 #[test]
-fn the_title_stands_next_to_the_choice_however_much_there_is_to_show() {
+fn title_is_next_to_the_options_in_a_long_menu() {
     let places: Vec<_> = (0..200).map(|number| ToolCallLocation::new(format!("/repo/{number}"))).collect();
     let diffs = (0..7).map(|number| Diff::new(format!("/repo/{number}"), "").into());
     let call = ToolCallUpdate::new("call-1").title("Delete it all").locations(places);
@@ -301,7 +301,7 @@ async fn text_typed_before_the_question_does_not_answer_it() {
 }
 
 #[test]
-fn the_first_rule_that_is_about_a_call_decides() {
+fn first_rule_that_covers_a_call_decides() {
     let permissions = Permissions::new(PermissionPolicy::RejectAll)
         .rule(PermissionRule::ask().tool("shell"))
         .rule(PermissionRule::reject().kind(ToolKind::Execute))
@@ -319,7 +319,7 @@ fn the_first_rule_that_is_about_a_call_decides() {
 }
 
 #[tokio::test]
-async fn tc_08_only_what_was_offered_is_selected() {
+async fn tc_08_only_an_offered_option_is_selected() {
     let answer = async |option| {
         let ask = async |_: &RequestPermissionRequest| Ok::<_, Error>(selected(option));
         Permissions::default().answer(&request(&["allow_once"]), ask).await
@@ -329,7 +329,7 @@ async fn tc_08_only_what_was_offered_is_selected() {
 }
 
 #[tokio::test]
-async fn pr_15_and_tc_09_a_cancelled_turn_answers_all_that_wait_and_all_that_come() {
+async fn pr_15_and_tc_09_cancelled_turn_cancels_pending_and_later_requests() {
     let permissions = Permissions::new(PermissionPolicy::Ask);
     let mut elsewhere = request(ALL);
     elsewhere.session_id = "another".into();

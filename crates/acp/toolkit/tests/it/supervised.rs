@@ -252,7 +252,7 @@ async fn a_session_is_resumed_where_the_agent_can() -> Result<(), BoxError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_does_not_come_back_says_why() -> Result<(), BoxError> {
+async fn lost_session_reports_the_reason() -> Result<(), BoxError> {
     let world = World { loads: true, deadly: Arc::new(Mutex::new(1)), ..World::default() };
     let events = Events::default();
     run(&world, Host::new().on_event(events.hook()), async |agent| {
@@ -436,7 +436,7 @@ async fn a_turn_of_an_agent_that_died_does_not_end_a_later_one() -> Result<(), B
 
 /// A process that answers twice and dies of a fault, with its last words.
 #[tokio::test]
-async fn the_error_of_a_turn_says_how_the_process_died() -> Result<(), BoxError> {
+async fn error_of_a_turn_has_the_exit_status_and_stderr() -> Result<(), BoxError> {
     let script = r#"
         answer() { read -r line; id=${line#*'"id":'}; echo '{"jsonrpc":"2.0","id":'"${id%%[,\}]*}"',"result":'"$1"'}'; }
         answer '{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}'

@@ -22,12 +22,12 @@ use crate::{invalid, missing, refused};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Terminals in a directory of their own.
-struct Ground {
+struct Fixture {
     directory: TempDir,
     terminals: Terminals,
 }
 
-impl Ground {
+impl Fixture {
     fn new() -> Self {
         Self::with(|terminals| terminals)
     }
@@ -130,110 +130,110 @@ fn children_in(group: u32) -> Vec<String> {
 
 #[tokio::test]
 async fn both_streams_arrive_in_order_and_complete() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for _ in 0..30 {
-        let id = ground.run("for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 3").await;
-        assert_eq!(ground.wait(&id).await, exit(3));
-        let response = ground.output(&id).await;
+        let id = fixture.run("for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 3").await;
+        assert_eq!(fixture.wait(&id).await, exit(3));
+        let response = fixture.output(&id).await;
         assert_eq!(response.output, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n");
         assert_eq!((response.truncated, response.exit_status), (false, Some(exit(3))));
-        ground.release(&id).await;
+        fixture.release(&id).await;
     }
 }
 
 #[tokio::test]
 async fn term_02_create_does_not_wait_and_term_06_kill_keeps_the_output() {
-    let ground = Ground::new();
-    let id = ground.run("echo $$; exec sleep 1000").await;
-    let [process] = ground.numbers(&id).await;
-    assert_eq!(ground.output(&id).await.exit_status, None);
-    ground.kill(&id).await;
-    let response = ground.output(&id).await;
+    let fixture = Fixture::new();
+    let id = fixture.run("echo $$; exec sleep 1000").await;
+    let [process] = fixture.numbers(&id).await;
+    assert_eq!(fixture.output(&id).await.exit_status, None);
+    fixture.kill(&id).await;
+    let response = fixture.output(&id).await;
     assert_eq!((response.output, response.exit_status), (format!("{process}\n"), Some(signal("SIGKILL"))));
-    assert_eq!(ground.wait(&id).await, signal("SIGKILL"));
+    assert_eq!(fixture.wait(&id).await, signal("SIGKILL"));
     assert!(!exists(process), "a zombie");
-    ground.kill(&id).await;
-    ground.release(&id).await;
+    fixture.kill(&id).await;
+    fixture.release(&id).await;
 }
 
 #[tokio::test]
 async fn term_05_a_signal_has_a_name_and_no_code() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for name in ["KILL", "TERM", "SEGV"] {
-        let id = ground.run(&format!("kill -{name} $$")).await;
-        assert_eq!(ground.wait(&id).await, signal(&format!("SIG{name}")));
+        let id = fixture.run(&format!("kill -{name} $$")).await;
+        assert_eq!(fixture.wait(&id).await, signal(&format!("SIG{name}")));
     }
 }
 
 #[tokio::test]
 async fn term_03_output_is_cut_at_the_front_between_characters() {
-    let ground = Ground::with(|terminals| terminals.output_limit(4).output_maximum(6));
+    let fixture = Fixture::with(|terminals| terminals.output_limit(4).output_maximum(6));
     let limited = |bytes| sh("printf äöüß").output_byte_limit(bytes);
-    assert_eq!(ground.all(limited(5)).await, "üß");
-    assert_eq!(ground.all(limited(0)).await, "");
-    assert_eq!(ground.all(limited(u64::MAX)).await, "öüß");
-    let id = ground.create(sh("printf äöüß")).await;
-    ground.wait(&id).await;
-    let response = ground.output(&id).await;
+    assert_eq!(fixture.all(limited(5)).await, "üß");
+    assert_eq!(fixture.all(limited(0)).await, "");
+    assert_eq!(fixture.all(limited(u64::MAX)).await, "öüß");
+    let id = fixture.create(sh("printf äöüß")).await;
+    fixture.wait(&id).await;
+    let response = fixture.output(&id).await;
     assert_eq!((&*response.output, response.truncated), ("üß", true));
     // Two pieces, one character; and a byte that is none.
     assert_eq!(
-        ground.all(sh(r"printf '\303'; sleep 0.05; printf '\244\377'").output_byte_limit(6)).await,
+        fixture.all(sh(r"printf '\303'; sleep 0.05; printf '\244\377'").output_byte_limit(6)).await,
         "ä\u{fffd}"
     );
 }
 
 /// Those that come later have what is left, and no less than 64 KiB.
 #[tokio::test]
-async fn all_terminals_together_keep_no_more_than_they_may() {
-    let ground = Ground::with(|terminals| terminals.output_total(300 << 10));
+async fn output_of_all_terminals_together_is_limited() {
+    let fixture = Fixture::with(|terminals| terminals.output_total(300 << 10));
     let flood = || sh("head -c 1000000 /dev/zero | tr '\\0' x").output_byte_limit(200 << 10);
     let mut kept = Vec::new();
     let mut ids = Vec::new();
     for _ in 0..4 {
-        let id = ground.create(flood()).await;
-        ground.wait(&id).await;
-        kept.push(ground.output(&id).await.output.len() >> 10);
+        let id = fixture.create(flood()).await;
+        fixture.wait(&id).await;
+        kept.push(fixture.output(&id).await.output.len() >> 10);
         ids.push(id);
     }
     assert_eq!(kept, [200, 100, 64, 64]);
-    ground.release(&ids[0]).await;
-    assert_eq!(ground.all(flood()).await.len() >> 10, 200, "it was given back");
+    fixture.release(&ids[0]).await;
+    assert_eq!(fixture.all(flood()).await.len() >> 10, 200, "it was given back");
 }
 
 #[tokio::test]
 async fn a_flood_is_bounded_and_does_not_wait_for_a_reader() {
-    let ground = Ground::new();
-    let id = ground.run("head -c 10000000 /dev/zero | tr '\\0' x; echo end").await;
-    assert_eq!(ground.wait(&id).await, exit(0));
-    let response = ground.output(&id).await;
+    let fixture = Fixture::new();
+    let id = fixture.run("head -c 10000000 /dev/zero | tr '\\0' x; echo end").await;
+    assert_eq!(fixture.wait(&id).await, exit(0));
+    let response = fixture.output(&id).await;
     assert_eq!((response.output.len(), response.truncated), (1024 * 1024, true));
     assert!(response.output.ends_with("xend\n"));
 }
 
 #[tokio::test]
 async fn a_command_that_floods_for_ever_can_be_killed() {
-    let ground = Ground::new();
-    let id = ground.run("yes & exec yes").await;
-    ground.kill(&id).await;
-    assert_eq!(ground.wait(&id).await, signal("SIGKILL"));
-    assert!(ground.output(&id).await.output.len() <= 1024 * 1024);
+    let fixture = Fixture::new();
+    let id = fixture.run("yes & exec yes").await;
+    fixture.kill(&id).await;
+    assert_eq!(fixture.wait(&id).await, signal("SIGKILL"));
+    assert!(fixture.output(&id).await.output.len() <= 1024 * 1024);
 }
 
 #[tokio::test]
 async fn term_07_release_ends_the_id_and_term_08_the_children() {
-    let ground = Ground::new();
-    let id = ground.run("echo $$; (sleep 1000 & echo $!; wait) & sleep 1000 & echo $!; wait").await;
-    let processes: [u32; 3] = ground.numbers(&id).await;
+    let fixture = Fixture::new();
+    let id = fixture.run("echo $$; (sleep 1000 & echo $!; wait) & sleep 1000 & echo $!; wait").await;
+    let processes: [u32; 3] = fixture.numbers(&id).await;
     assert!(processes.into_iter().all(runs));
     assert_eq!(children_in(processes[0]).len(), 2, "the command and its guard");
-    ground.release(&id).await;
+    fixture.release(&id).await;
     assert!(!exists(processes[0]), "a zombie");
     processes.into_iter().for_each(gone);
     assert_eq!(children_in(processes[0]), [""; 0]);
 
     let id = &*id;
-    let terminals = &ground.terminals;
+    let terminals = &fixture.terminals;
     missing(terminals.output(&TerminalOutputRequest::new("s", id)).await, &[id]);
     missing(terminals.wait_for_exit(&WaitForTerminalExitRequest::new("s", id)).await, &[id]);
     missing(terminals.kill(&KillTerminalRequest::new("s", id)).await, &[id]);
@@ -244,32 +244,32 @@ async fn term_07_release_ends_the_id_and_term_08_the_children() {
 #[tokio::test]
 async fn background_process_belongs_to_the_terminal() {
     for redirected in ["", ">/dev/null 2>&1"] {
-        let ground = Ground::new();
-        let id = ground.run(&format!("echo $$; sleep 1000 {redirected} & echo $!")).await;
-        assert_eq!(ground.wait(&id).await, exit(0));
-        let [leader, background] = ground.numbers(&id).await;
+        let fixture = Fixture::new();
+        let id = fixture.run(&format!("echo $$; sleep 1000 {redirected} & echo $!")).await;
+        assert_eq!(fixture.wait(&id).await, exit(0));
+        let [leader, background] = fixture.numbers(&id).await;
         assert!(runs(background));
-        ground.release(&id).await;
+        fixture.release(&id).await;
         assert!(!exists(leader), "a zombie");
         gone(background);
     }
 }
 
 #[tokio::test]
-async fn term_12_everything_may_happen_at_once() {
-    let ground = Ground::new();
-    let id = &ground.run("sleep 1000").await;
+async fn term_12_methods_run_concurrently() {
+    let fixture = Fixture::new();
+    let id = &fixture.run("sleep 1000").await;
     let (first, second, (), output) =
-        tokio::join!(ground.wait(id), ground.wait(id), ground.kill(id), ground.output(id));
+        tokio::join!(fixture.wait(id), fixture.wait(id), fixture.kill(id), fixture.output(id));
     assert_eq!((first, second), (signal("SIGKILL"), signal("SIGKILL")));
     assert_eq!(output.output, "");
 
     // A release answers those who wait.
-    let id = &ground.run("sleep 1000").await;
-    let mut wait = pin!(ground.wait(id));
+    let id = &fixture.run("sleep 1000").await;
+    let mut wait = pin!(fixture.wait(id));
     let waits = poll_fn(|cx| Poll::Ready(wait.as_mut().poll(cx).is_pending())).await;
     assert!(waits);
-    ground.release(id).await;
+    fixture.release(id).await;
     assert_eq!(wait.await, signal("SIGKILL"));
 }
 
@@ -277,38 +277,38 @@ async fn term_12_everything_may_happen_at_once() {
 fn nothing_outlives_the_terminals_or_the_runtime() {
     let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
     let first = runtime();
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let line = "echo $$; sleep 1000 & echo $!; wait";
-    let processes = |ground: Ground| async move {
-        let id = ground.run(line).await;
-        let processes: [u32; 2] = ground.numbers(&id).await;
-        (ground, processes)
+    let processes = |fixture: Fixture| async move {
+        let id = fixture.run(line).await;
+        let processes: [u32; 2] = fixture.numbers(&id).await;
+        (fixture, processes)
     };
-    let (ground, [leader, child]) = first.block_on(processes(ground));
-    drop(ground);
+    let (fixture, [leader, child]) = first.block_on(processes(fixture));
+    drop(fixture);
     assert!(!exists(leader), "a zombie");
     gone(child);
 
-    let (ground, [leader, child]) = first.block_on(processes(Ground::new()));
+    let (fixture, [leader, child]) = first.block_on(processes(Fixture::new()));
     drop(first);
     assert!(!exists(leader), "a zombie");
     gone(child);
     // The rest is still there to be asked.
     let wait = WaitForTerminalExitRequest::new("s", "terminal-1");
-    let status = runtime().block_on(ground.terminals.wait_for_exit(&wait)).unwrap();
+    let status = runtime().block_on(fixture.terminals.wait_for_exit(&wait)).unwrap();
     assert_eq!(TerminalExitStatus::from(status), signal("SIGKILL"));
 }
 
 /// The readers of terminals are tasks, of which a runtime that ends at once has run none yet.
 #[test]
-fn a_runtime_that_ends_at_once_ends_what_was_started_in_it() {
+fn runtime_that_ends_at_once_ends_its_commands() {
     let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let first = runtime();
-    let id = first.block_on(ground.run("exec sleep 1000"));
+    let id = first.block_on(fixture.run("exec sleep 1000"));
     drop(first);
     let status = runtime()
-        .block_on(async { tokio::time::timeout(DEADLINE, ground.wait(&id)).await.expect("it has ended") });
+        .block_on(async { tokio::time::timeout(DEADLINE, fixture.wait(&id)).await.expect("it has ended") });
     assert_eq!(status, signal("SIGKILL"));
 }
 
@@ -318,9 +318,9 @@ const CHILD: &str = "AGENTWIRE_TERMINALS_CHILD";
 /// Prints the processes in its terminal, and waits for its end.
 fn a_program_with_a_terminal() {
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-        let ground = Ground::new();
-        let id = ground.run("trap '' TERM HUP; echo $$; sleep 1000 & echo $!; wait").await;
-        let [leader, child] = ground.numbers(&id).await;
+        let fixture = Fixture::new();
+        let id = fixture.run("trap '' TERM HUP; echo $$; sleep 1000 & echo $!; wait").await;
+        let [leader, child] = fixture.numbers(&id).await;
         eprintln!("{leader} {child}");
         std::future::pending().await
     })
@@ -351,29 +351,29 @@ fn nothing_outlives_a_program_that_is_killed() {
 
 #[tokio::test]
 async fn the_number_of_terminals_is_limited() {
-    let ground = Ground::with(|terminals| terminals.limit(2));
-    let first = ground.run("true").await;
-    let second = ground.run("true").await;
+    let fixture = Fixture::with(|terminals| terminals.limit(2));
+    let first = fixture.run("true").await;
+    let second = fixture.run("true").await;
     assert_ne!(first, second);
-    ground.wait(&first).await;
-    refused(ground.terminals.create(&sh("true")).await, INTERNAL_ERROR, &["2", "limit"]);
-    ground.release(&first).await;
-    ground.run("true").await;
+    fixture.wait(&first).await;
+    refused(fixture.terminals.create(&sh("true")).await, INTERNAL_ERROR, &["2", "limit"]);
+    fixture.release(&first).await;
+    fixture.run("true").await;
 }
 
 #[tokio::test]
 async fn a_command_is_a_program_or_a_line() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let request = |command: &str| CreateTerminalRequest::new("s", command);
-    assert_eq!(ground.all(request("echo a  b | tr a c")).await, "c b\n");
-    assert_eq!(ground.all(request("echo").args(["$HOME", "a  b"])).await, "$HOME a  b\n");
-    let tool = ground.directory.path().join("my tool");
+    assert_eq!(fixture.all(request("echo a  b | tr a c")).await, "c b\n");
+    assert_eq!(fixture.all(request("echo").args(["$HOME", "a  b"])).await, "$HOME a  b\n");
+    let tool = fixture.directory.path().join("my tool");
     write_program(&tool, "#!/bin/sh\necho \"$1\" $VALUE");
     let values = [EnvVariable::new("VALUE", "of $HOME")];
-    assert_eq!(ground.all(request("./my tool").env(values)).await, " of $HOME\n");
-    assert_eq!(ground.all(request("cat")).await, "", "there is nothing to read");
+    assert_eq!(fixture.all(request("./my tool").env(values)).await, " of $HOME\n");
+    assert_eq!(fixture.all(request("cat")).await, "", "there is nothing to read");
 
-    let create = async |request| ground.terminals.create(&request).await;
+    let create = async |request| fixture.terminals.create(&request).await;
     missing(create(request("no-such-program")).await, &["no-such-program"]);
     missing(create(request("no-such program").args(["x"])).await, &["no-such program"]);
     refused(create(request("./").args(["x"])).await, INTERNAL_ERROR, &["./"]);
@@ -383,51 +383,51 @@ async fn a_command_is_a_program_or_a_line() {
 
 #[tokio::test]
 async fn term_10_commands_start_within_the_roots_by_an_absolute_path() {
-    let ground = Ground::new();
-    let root = ground.directory.path().canonicalize().unwrap();
+    let fixture = Fixture::new();
+    let root = fixture.directory.path().canonicalize().unwrap();
     fs::create_dir(root.join("sub")).unwrap();
     fs::write(root.join("file"), "").unwrap();
     std::os::unix::fs::symlink("/", root.join("out")).unwrap();
-    assert_eq!(ground.all(sh("pwd -P")).await, format!("{}\n", root.display()));
+    assert_eq!(fixture.all(sh("pwd -P")).await, format!("{}\n", root.display()));
     assert_eq!(
-        ground.all(sh("pwd -P").cwd(root.join("sub"))).await,
+        fixture.all(sh("pwd -P").cwd(root.join("sub"))).await,
         format!("{}\n", root.join("sub").display())
     );
 
-    let create = async |cwd: &str| ground.terminals.create(&sh("pwd").cwd(root.join(cwd))).await;
+    let create = async |cwd: &str| fixture.terminals.create(&sh("pwd").cwd(root.join(cwd))).await;
     for outside in ["/", "/no/such/directory", "..", "sub/../..", "out", "out/etc"] {
         invalid(create(outside).await, &[outside, "outside"]);
     }
     invalid(create("file").await, &["file", "not a directory"]);
     missing(create("absent").await, &["absent"]);
-    let relative = ground.terminals.create(&sh("pwd").cwd("sub")).await;
+    let relative = fixture.terminals.create(&sh("pwd").cwd("sub")).await;
     invalid(relative, &["sub", "absolute"]);
 }
 
 #[tokio::test]
 async fn term_09_output_is_shown_after_the_release() {
-    let ground = Ground::with(|terminals| terminals.released_limit(1000));
-    let shown = |id: &TerminalId| ground.terminals.shown(id);
-    let id = ground.run("echo one; exec sleep 1000").await;
+    let fixture = Fixture::with(|terminals| terminals.released_limit(1000));
+    let shown = |id: &TerminalId| fixture.terminals.shown(id);
+    let id = fixture.run("echo one; exec sleep 1000").await;
     while shown(&id).unwrap().output.is_empty() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert_eq!(shown(&id).unwrap().exit_status, None);
-    ground.release(&id).await;
+    fixture.release(&id).await;
     let last = shown(&id).unwrap();
     assert_eq!((&*last.output, last.exit_status), ("one\n", Some(signal("SIGKILL"))));
-    missing(ground.terminals.output(&TerminalOutputRequest::new("s", &id)).await, &[&id]);
+    missing(fixture.terminals.output(&TerminalOutputRequest::new("s", &id)).await, &[&id]);
 
     // Those of a session that ends are the same; and there is an end to what is kept.
-    let others = [ground.run("echo two").await, ground.run("echo three").await];
+    let others = [fixture.run("echo two").await, fixture.run("echo three").await];
     for id in &others {
-        ground.wait(id).await;
+        fixture.wait(id).await;
     }
-    ground.terminals.release_all().await;
+    fixture.terminals.release_all().await;
     assert!(others.iter().all(|id| shown(id).is_some_and(|output| output.exit_status == Some(exit(0)))));
-    let large = ground.run("head -c 2000 /dev/zero | tr '\\0' x").await;
-    ground.wait(&large).await;
-    ground.release(&large).await;
+    let large = fixture.run("head -c 2000 /dev/zero | tr '\\0' x").await;
+    fixture.wait(&large).await;
+    fixture.release(&large).await;
     let kept = shown(&large).unwrap();
     assert!(kept.truncated && (1..1000).contains(&kept.output.len()));
     assert_eq!((shown(&id), shown(&"terminal-77".into())), (None, None));

@@ -104,7 +104,7 @@ fn a_tool_call_is_patched_cleared_and_extended() {
 }
 
 #[test]
-fn settings_plans_and_usage_are_those_of_the_one_model() {
+fn settings_plans_and_usage_are_converted() {
     let mut conversation = Conversation::new();
     let entries = json!([{ "content": "Look", "priority": "high", "status": "cancelled" }]);
     let plan = json!({ "type": "items", "planId": "p", "entries": entries });

@@ -69,7 +69,7 @@ async fn path_that_is_denied_is_denied_in_each_session() {
 
 /// A request that was on its way, or a view, may still have the workspace of a session that is over.
 #[tokio::test]
-async fn nothing_is_started_in_a_session_that_is_over() {
+async fn closed_session_starts_no_terminal() {
     let directory = tempfile::tempdir().unwrap();
     let workspaces = Workspaces::new();
     let (session, request) = ("s".into(), NewSessionRequest::new(directory.path()));

@@ -213,7 +213,7 @@ fn fill_and_measure(limit: usize, flood: Flood) {
 }
 
 #[test]
-fn cmp_02_a_summary_that_was_too_large_is_not_gone_on_with() {
+fn cmp_02_omitted_summary_is_not_continued() {
     let mut conversation = Conversation::new().limit(LIMIT);
     let text = |text: &str| ContentBlock::from(text);
     let set =
