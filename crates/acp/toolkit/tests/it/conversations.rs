@@ -1,4 +1,4 @@
-//! A conversation after its updates. The names of tests bear the rows of the protocol's rules that they check.
+//! Conversations after their updates. The names of tests carry the ids of the rules that they check.
 
 mod hostile;
 mod properties;
@@ -9,7 +9,7 @@ use agentwire_acp_toolkit::{
 };
 use serde_json::json;
 
-/// Applies one update as it comes from the wire.
+/// Decodes and applies one update.
 #[track_caller]
 fn apply(conversation: &mut Conversation, update: serde_json::Value) -> Change {
     let update: SessionUpdate = serde_json::from_value(update).unwrap();
@@ -232,7 +232,7 @@ fn tc_12_unknown_kind_and_status_are_kept() {
     assert_eq!((call.kind.as_ref().unwrap().as_str(), call.status.as_str()), ("zzz", "frozen"));
 }
 
-/// A kind that was not said is not the kind `other`.
+/// A kind that the agent did not send is not the kind `other`.
 #[test]
 fn kind_is_none_until_the_agent_sends_it() {
     let begins = json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "T" });

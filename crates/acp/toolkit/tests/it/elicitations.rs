@@ -19,7 +19,7 @@ fn value(json: Value) -> ElicitationContentValue {
     serde_json::from_value(json).unwrap()
 }
 
-/// Checks which values a field takes, and what is said of the others.
+/// Checks the values that a field takes, and the faults of the others.
 #[track_caller]
 fn el_05(field: Value, good: &[Value], bad: &[(Value, FieldFault)]) {
     let mut form = form(json!({ "f": field }), &[]);

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::{invalid, missing};
 
-/// A directory that is open and one beside it that is not, each with a file.
+/// A directory of the session and one outside, each with a file.
 struct Fixture {
     _directory: TempDir,
     root: PathBuf,
@@ -310,7 +310,7 @@ fn exchanging_files_for_links_gives_no_access_outside() {
     assert!(!fixture.outside.join("made").exists());
 }
 
-/// Reads and writes what changes, and counts how often it could read.
+/// Reads and writes the exchanged files, and counts the successful reads.
 #[cfg(target_os = "linux")]
 async fn reads_inside(fixture: &Fixture) -> usize {
     let mut inside = 0;
@@ -339,7 +339,7 @@ impl Drop for Stopping<'_> {
     }
 }
 
-/// An editor, and what it was asked for.
+/// An editor that records the requested paths.
 #[derive(Clone, Debug, Default)]
 struct Editor {
     tabs: Arc<Mutex<HashMap<PathBuf, String>>>,

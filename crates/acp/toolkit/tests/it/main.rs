@@ -1,4 +1,4 @@
-//! Real files, real processes, and an agent of our own.
+//! Tests of the parts with real files and processes, and of the whole client with agents of this program.
 #![cfg(unix)]
 
 #[cfg(feature = "v2")]
@@ -29,13 +29,13 @@ mod workspaces;
 use agentwire_acp_client::Error;
 use agentwire_acp_schema::v1::error_code::{INVALID_PARAMS, RESOURCE_NOT_FOUND};
 
-/// Checks the code of an error and that it names what it is about.
+/// Checks the code of an error, and that its message contains the words.
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, Error>, code: i64, words: &[&str]) {
     let error = result.expect_err("must be refused");
     assert_eq!(error.code, code, "{error}");
     for word in words {
-        assert!(error.message.contains(word), "{error} does not say {word:?}");
+        assert!(error.message.contains(word), "{error} does not contain {word:?}");
     }
 }
 

@@ -127,7 +127,7 @@ fn an_agent_cannot_draw_on_the_terminal() {
     assert_eq!(menu.lines().count(), 5, "{menu}");
 }
 
-/// An agent names its options as it likes: what one does is said before that.
+/// An agent chooses the names of its options, so the kind precedes the name.
 #[test]
 fn kind_of_an_option_precedes_the_agents_name() {
     let options = [
@@ -276,8 +276,8 @@ async fn a_prompt_asks_until_it_is_answered() {
     assert_eq!(prompt.ask(&request(&["allow_once"])).await, Ok(RequestPermissionResponse::cancelled()));
 }
 
-/// Lines that lie ready, one that comes a little late, as from a thread that reads the terminal, and what a question
-/// that was withdrawn has left.
+/// Lines that are ready, one that arrives a little later, as from a thread that reads the terminal, and a line that was
+/// begun for a cancelled question.
 #[tokio::test(start_paused = true)]
 async fn text_typed_before_the_question_does_not_answer_it() {
     let (near, mut far) = tokio::io::duplex(1024);

@@ -1,4 +1,4 @@
-//! Agents that die, and hosts that start them again, on a clock that tests pause.
+//! Hosts restart agents that die. Most tests pause the clock.
 
 use agentwire_jsonrpc::WithCauses;
 use std::collections::HashSet;

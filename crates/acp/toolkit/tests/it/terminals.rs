@@ -102,7 +102,7 @@ fn runs(process: u32) -> bool {
     !stat.rsplit(')').next().unwrap().trim().starts_with(['Z', 'X'])
 }
 
-/// Waits until a process that was killed is gone. Who collects it is not our affair if it is a grandchild.
+/// Waits until a killed process is gone. Another process collects a grandchild, so a zombie counts as gone.
 #[track_caller]
 fn gone(process: u32) {
     let deadline = Instant::now() + DEADLINE;
@@ -183,7 +183,7 @@ async fn term_03_output_is_cut_at_the_front_between_characters() {
     );
 }
 
-/// Those that come later have what is left, and no less than 64 KiB.
+/// Later terminals keep the rest of the limit, and no less than 64 KiB.
 #[tokio::test]
 async fn output_of_all_terminals_together_is_limited() {
     let fixture = Fixture::with(|terminals| terminals.output_total(300 << 10));

@@ -1,4 +1,4 @@
-//! Version 2 in the same model, and a toolkit with an agent of version 2.
+//! Updates of version 2 in a conversation, and a toolkit with an agent of version 2.
 
 use agentwire_acp_agent::v2::{Agent, Context, Turn};
 use agentwire_acp_client::{BoxError, Error, v2};

@@ -1,4 +1,4 @@
-//! Agents that never stop.
+//! Conversations stay within their memory limit against hostile agents.
 
 use agentwire_acp_schema::v1::*;
 use agentwire_acp_toolkit::{Change, Conversation, ConversationLimits, Entry};
@@ -60,7 +60,7 @@ const FLOODS: &[(&str, Flood)] = &[
     }),
 ];
 
-/// Enough of each to fill the limit, and whether anything was then forgotten or left out.
+/// Fills a conversation over its limit, and checks that entries are then dropped or bytes left out.
 fn drown(name: &str, flood: Flood) {
     let mut conversation = Conversation::new().limit(LIMIT);
     let mut after = 0;
@@ -127,11 +127,11 @@ fn part_that_is_too_large_is_left_out_and_marked() {
     assert!(message.omitted > 200_010);
 }
 
-/// The limit and the number of a flood, for the process that is filled with it.
+/// The variable with the limit and the number of a flood, for the process that measures it.
 #[cfg(target_os = "linux")]
 const FLOOD: &str = "AGENTWIRE_TEST_FLOOD";
 
-/// The estimate against the truth: the memory of the process by the system's count.
+/// Compares the estimate with the memory of the process as the system counts it.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_process_stays_small() {
@@ -153,7 +153,7 @@ mod long {
     }
 }
 
-/// Each in a process of its own, where nothing else takes memory.
+/// Runs each flood in a process of its own, in which nothing else takes memory.
 #[cfg(target_os = "linux")]
 fn fill_in_processes(limit: usize) {
     let names = [

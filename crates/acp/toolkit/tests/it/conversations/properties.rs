@@ -274,7 +274,7 @@ fn take(conversation: &mut Conversation, step: Step, view: &mut View) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// At any time, what was drawn from the changes is what would be drawn from all of it; with limits that are never
+    /// A view drawn from the changes always equals a view drawn from the whole conversation, with limits that are never
     /// reached and with limits that always are.
     #[test]
     fn a_view_that_draws_changes_shows_everything(
