@@ -24,23 +24,23 @@ pub struct InvalidPattern {
 
 /// How a pattern compares letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Letters {
-    /// `a` is not `A`: for what is allowed.
-    Exact,
-    /// `a` is `A`, as on the file systems of macOS and Windows: for what is denied.
-    AnyCase,
+pub(crate) enum CaseSensitivity {
+    /// `a` is not `A`: for paths that are allowed.
+    Sensitive,
+    /// `a` is `A`, as on the file systems of macOS and Windows: for paths that are denied.
+    Insensitive,
 }
 
 /// A pattern of absolute paths, matched in linear time: `**` is any number of folders, `*` any part of a name, `?` a character
 /// of a name. A `/**` at the end also matches the folder before it.
 #[derive(Clone, Debug)]
 pub(crate) struct PathPattern {
-    letters: Letters,
+    letters: CaseSensitivity,
     regex: Regex,
 }
 
 impl PathPattern {
-    pub(crate) fn new(pattern: &str, letters: Letters) -> Result<Self, InvalidPattern> {
+    pub(crate) fn new(pattern: &str, letters: CaseSensitivity) -> Result<Self, InvalidPattern> {
         let invalid = |why| InvalidPattern { pattern: pattern.to_owned(), why };
         let drive = pattern.get(1..3) == Some(":/");
         if !pattern.starts_with('/') && !pattern.starts_with("**/") && !drive {
@@ -58,7 +58,7 @@ impl PathPattern {
     }
 
     /// A folder and all that is in it, whatever characters its name has.
-    pub(crate) fn folder(folder: &Path, letters: Letters) -> Result<Self, InvalidPattern> {
+    pub(crate) fn folder(folder: &Path, letters: CaseSensitivity) -> Result<Self, InvalidPattern> {
         let invalid = |why| InvalidPattern { pattern: folder.to_string_lossy().into_owned(), why };
         let text = normalized(folder).ok_or_else(|| invalid("a folder is an absolute path in UTF-8"))?;
         let text = letters.of(text);
@@ -82,11 +82,11 @@ impl PartialEq for PathPattern {
 
 impl Eq for PathPattern {}
 
-impl Letters {
+impl CaseSensitivity {
     fn of(self, text: String) -> String {
         match self {
-            Self::Exact => text,
-            Self::AnyCase => text.to_lowercase(),
+            Self::Sensitive => text,
+            Self::Insensitive => text.to_lowercase(),
         }
     }
 }
@@ -152,7 +152,7 @@ mod tests {
 
     #[track_caller]
     fn check(pattern: &str, path: &str, matches: Option<bool>) {
-        let pattern = PathPattern::new(pattern, Letters::Exact).expect("it is a pattern");
+        let pattern = PathPattern::new(pattern, CaseSensitivity::Sensitive).expect("it is a pattern");
         assert_eq!(pattern.matches(Path::new(path)), matches, "{pattern:?}, {path:?}");
     }
 
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn folder_is_compared_literally() {
-        let folder = |path: &str| PathPattern::folder(Path::new(path), Letters::Exact);
+        let folder = |path: &str| PathPattern::folder(Path::new(path), CaseSensitivity::Sensitive);
         for (name, path, matches) in [
             ("/re*po/[a]", "/re*po/[a]", true),
             ("/re*po/[a]/", "/re*po/[a]/b/c", true),
@@ -210,12 +210,13 @@ mod tests {
             folder("src").unwrap_err().to_string(),
             "\"src\" cannot be used: a folder is an absolute path in UTF-8"
         );
-        assert_ne!(folder("/a?").unwrap(), PathPattern::new("/a?", Letters::Exact).unwrap());
+        assert_ne!(folder("/a?").unwrap(), PathPattern::new("/a?", CaseSensitivity::Sensitive).unwrap());
     }
 
     #[test]
     fn case_is_ignored_only_on_request() {
-        for (letters, matches) in [(Letters::Exact, false), (Letters::AnyCase, true)] {
+        for (letters, matches) in [(CaseSensitivity::Sensitive, false), (CaseSensitivity::Insensitive, true)]
+        {
             for (pattern, path) in [("**/.git/**", "/a/.GIT/config"), ("/ÄB/?", "/äb/C")] {
                 let pattern = PathPattern::new(pattern, letters).expect("it is a pattern");
                 assert_eq!(pattern.matches(Path::new(path)), Some(matches), "{pattern:?}");
@@ -240,16 +241,17 @@ mod tests {
             ("/repo/../etc/**", "a pattern of paths has no `.` and no `..`"),
             ("/repo/", "a path has no `/` at its end; a folder and all in it is `/folder/**`"),
         ] {
-            let error = PathPattern::new(pattern, Letters::Exact).expect_err("it is none");
+            let error = PathPattern::new(pattern, CaseSensitivity::Sensitive).expect_err("it is none");
             assert_eq!(error.to_string(), format!("{pattern:?} cannot be used: {why}"));
         }
-        assert!(PathPattern::new("C:/repo/**", Letters::Exact).is_ok());
-        assert!(PathPattern::new(&format!("/{}", "?".repeat(100_000)), Letters::Exact).is_err());
+        assert!(PathPattern::new("C:/repo/**", CaseSensitivity::Sensitive).is_ok());
+        assert!(PathPattern::new(&format!("/{}", "?".repeat(100_000)), CaseSensitivity::Sensitive).is_err());
     }
 
     #[test]
     fn a_long_path_takes_linear_time() {
-        let pattern = PathPattern::new("/**/a*a*a*a*b/**/c", Letters::AnyCase).expect("it is a pattern");
+        let pattern =
+            PathPattern::new("/**/a*a*a*a*b/**/c", CaseSensitivity::Insensitive).expect("it is a pattern");
         let path = format!("/{}", "a".repeat(1 << 20));
         assert_eq!(pattern.matches(Path::new(&path)), Some(false));
     }

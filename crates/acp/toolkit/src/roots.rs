@@ -68,7 +68,7 @@ impl Roots {
     }
 
     #[cfg(unix)]
-    pub(crate) fn standing(&self, path: &Path) -> RootRelation<'_> {
+    pub(crate) fn relation(&self, path: &Path) -> RootRelation<'_> {
         if let Some(root) = self.real.iter().find(|root| *root == path) {
             return RootRelation::Root(root);
         }
@@ -107,9 +107,9 @@ mod tests {
         let roots = Roots::new(["/no/such/a/b", "/no/such/a", "/no/such/c", "/no/such/a/d"]);
         assert_eq!(roots.real, ["/no/such/a", "/no/such/c"].map(PathBuf::from));
         assert_eq!(roots.first(), Some(Path::new("/no/such/a/b")));
-        assert_eq!(roots.standing(Path::new("/no/such/a")), RootRelation::Root(Path::new("/no/such/a")));
-        assert_eq!(roots.standing(Path::new("/no/such")), RootRelation::Above { real: true });
-        assert_eq!(roots.standing(Path::new("/no/such/ab")), RootRelation::Outside);
+        assert_eq!(roots.relation(Path::new("/no/such/a")), RootRelation::Root(Path::new("/no/such/a")));
+        assert_eq!(roots.relation(Path::new("/no/such")), RootRelation::Above { real: true });
+        assert_eq!(roots.relation(Path::new("/no/such/ab")), RootRelation::Outside);
         assert!(!roots.contain(Path::new("/no/such/ab")));
     }
 }

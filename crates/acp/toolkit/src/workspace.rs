@@ -16,7 +16,7 @@ use agentwire_acp_schema::v1::{
 use agentwire_jsonrpc::ErrorObject as Error;
 use agentwire_sync::{Mutex, MutexGuard};
 
-use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
+use crate::path_pattern::{CaseSensitivity, InvalidPattern, PathPattern};
 use crate::roots::Roots;
 use crate::{Buffers, Files, Terminals};
 
@@ -155,7 +155,7 @@ impl Workspaces {
     /// # toolkit().unwrap();
     /// ```
     pub fn deny(mut self, pattern: &str) -> Result<Self, InvalidPattern> {
-        self.denied.push(PathPattern::new(pattern, Letters::AnyCase)?);
+        self.denied.push(PathPattern::new(pattern, CaseSensitivity::Insensitive)?);
         Ok(self)
     }
 

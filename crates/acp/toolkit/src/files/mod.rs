@@ -31,7 +31,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use buffers::{BufferFuture, Buffers};
 
-use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
+use crate::path_pattern::{CaseSensitivity, InvalidPattern, PathPattern};
 use crate::roots::Roots;
 use error::FileError;
 use lines::Lines;
@@ -140,7 +140,7 @@ impl Files {
     /// # tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(run()).unwrap();
     /// ```
     pub fn deny(mut self, pattern: &str) -> Result<Self, InvalidPattern> {
-        self.deny_all(&[PathPattern::new(pattern, Letters::AnyCase)?]);
+        self.deny_all(&[PathPattern::new(pattern, CaseSensitivity::Insensitive)?]);
         Ok(self)
     }
 

@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
     /// Enters the current directory outside the roots if it is a root. Fails if no root is below it.
     fn arrive(&mut self) -> Result<(), FileError> {
         let Position::Outside(path) = &self.position else { return Ok(()) };
-        match self.roots.standing(path) {
+        match self.roots.relation(path) {
             RootRelation::Root(root) if self.roots.denies(root) => Err(FileError::Denied),
             RootRelation::Root(root) => {
                 let open = vec![open_directory(openat(CWD, root, DIRECTORY, Mode::empty()))?];
@@ -156,7 +156,7 @@ impl<'a> Walk<'a> {
     fn up_outside(&mut self) -> Result<(), FileError> {
         let Position::Outside(path) = &mut self.position else { return Ok(()) };
         // After a link, the parent directory differs from the one in the text.
-        if self.roots.standing(path) != (RootRelation::Above { real: true }) {
+        if self.roots.relation(path) != (RootRelation::Above { real: true }) {
             return Err(FileError::Outside);
         }
         path.pop();

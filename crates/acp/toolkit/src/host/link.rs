@@ -39,11 +39,11 @@ struct OpenedSession {
     /// Its directories and MCP servers.
     setup: NewSessionRequest,
     /// Set if the session could not be opened again.
-    lost: Option<Lost>,
+    lost: Option<SessionLoss>,
 }
 
 #[derive(Debug)]
-struct Lost {
+struct SessionLoss {
     why: Arc<CallError>,
     /// Leaves out the replay of a load that timed out and may still arrive.
     late_replay: Option<Replay>,
@@ -128,7 +128,7 @@ impl Link {
     pub(super) fn lost(&self, session: &SessionId, why: Arc<CallError>, late_replay: Replay) {
         self.0.with(|state| {
             if let Some(session) = state.sessions.get_mut(session) {
-                session.lost = Some(Lost { why, late_replay: Some(late_replay) });
+                session.lost = Some(SessionLoss { why, late_replay: Some(late_replay) });
             }
         });
     }

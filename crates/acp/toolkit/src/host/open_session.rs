@@ -43,13 +43,13 @@ pub struct OpenSession<U = Unattended> {
     cwd: PathBuf,
     additional_directories: Vec<PathBuf>,
     mcp_servers: Vec<McpServer>,
-    stored: Stored,
+    method: OpenMethod,
 }
 
 /// The call that opens the session.
 #[derive(Clone, Debug)]
-enum Stored {
-    No,
+enum OpenMethod {
+    New,
     Load(SessionId),
     Resume(SessionId),
 }
@@ -57,19 +57,19 @@ enum Stored {
 impl<U: UserInterface + 'static> OpenSession<U> {
     pub(super) fn new(agent: HostAgent<U>, cwd: &Path) -> Self {
         let mcp_servers = agent.settings.mcp_servers.clone();
-        let (additional_directories, stored) = (Vec::new(), Stored::No);
-        Self { agent, cwd: cwd.to_owned(), additional_directories, mcp_servers, stored }
+        let (additional_directories, method) = (Vec::new(), OpenMethod::New);
+        Self { agent, cwd: cwd.to_owned(), additional_directories, mcp_servers, method }
     }
 
     /// Opens a stored session by `session/load`, which replays its updates into the conversation.
     pub fn load(mut self, session: impl Into<SessionId>) -> Self {
-        self.stored = Stored::Load(session.into());
+        self.method = OpenMethod::Load(session.into());
         self
     }
 
     /// Opens a stored session by `session/resume`, which replays nothing.
     pub fn resume(mut self, session: impl Into<SessionId>) -> Self {
-        self.stored = Stored::Resume(session.into());
+        self.method = OpenMethod::Resume(session.into());
         self
     }
 
@@ -95,7 +95,7 @@ impl<U: UserInterface + 'static> OpenSession<U> {
             .mcp_servers(self.mcp_servers);
         let host = self.agent;
         let agent = host.link.connected().await?;
-        let call = || open(&host, &agent, &setup, &self.stored);
+        let call = || open(&host, &agent, &setup, &self.method);
         let id = host.settings.authenticated(&agent, call).await?;
         Ok(HostSession::new(host, id))
     }
@@ -105,24 +105,24 @@ async fn open<U: UserInterface + 'static>(
     host: &HostAgent<U>,
     agent: &AgentHandle,
     setup: &NewSessionRequest,
-    stored: &Stored,
+    method: &OpenMethod,
 ) -> Result<SessionId, CallError> {
     let HostAgent { toolkit, settings, link } = host;
     // The session is recorded when the answer arrives: the agent may end before this future is polled again.
     let (link, noted) = (link.clone(), setup.clone());
-    match stored {
-        Stored::No => {
+    match method {
+        OpenMethod::New => {
             let call = toolkit.new_session(agent, setup.clone());
             let call = call.on_result(move |opened| link.opened(opened.session_id.clone(), noted));
             Ok(call.timeout(settings.timeout).await?.session_id)
         }
-        Stored::Load(id) => {
+        OpenMethod::Load(id) => {
             link.show_replay(id);
             let (call, opened) = (toolkit.load_session(agent, load(id, setup)), id.clone());
             let call = call.on_result(move |_| link.opened(opened, noted));
             call.timeout(settings.timeout).await.map(|_| id.clone())
         }
-        Stored::Resume(id) => {
+        OpenMethod::Resume(id) => {
             let (call, opened) = (toolkit.resume_session(agent, resume(id, setup)), id.clone());
             let call = call.on_result(move |_| link.opened(opened, noted));
             call.timeout(settings.timeout).await.map(|_| id.clone())
@@ -155,7 +155,7 @@ impl<U: UserInterface + 'static> IntoFuture for OpenSession<U> {
 
 impl<U> fmt::Debug for OpenSession<U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cwd, stored, .. } = self;
-        f.debug_struct("OpenSession").field("cwd", cwd).field("stored", stored).finish_non_exhaustive()
+        let Self { cwd, method, .. } = self;
+        f.debug_struct("OpenSession").field("cwd", cwd).field("method", method).finish_non_exhaustive()
     }
 }

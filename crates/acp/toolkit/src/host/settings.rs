@@ -16,8 +16,8 @@ use agentwire_acp_schema::v1::{
 use super::event::HostEvent;
 
 /// The future of a function that selects a method of authentication.
-type Selected = Pin<Box<dyn Future<Output = Option<AuthMethodId>> + Send>>;
-type Authenticate = Arc<dyn Fn(Vec<AuthMethod>) -> Selected + Send + Sync>;
+type MethodFuture = Pin<Box<dyn Future<Output = Option<AuthMethodId>> + Send>>;
+type Authenticate = Arc<dyn Fn(Vec<AuthMethod>) -> MethodFuture + Send + Sync>;
 type OnEvent = Arc<dyn Fn(HostEvent) + Send + Sync>;
 
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use agentwire_acp_schema::v1::{RequestPermissionRequest, ToolCallContent, ToolCa
 use super::command_line::{has_command, is_command};
 use super::command_pattern::CommandPattern;
 use super::policy::PermissionPolicy;
-use crate::path_pattern::{InvalidPattern, Letters, PathPattern};
+use crate::path_pattern::{CaseSensitivity, InvalidPattern, PathPattern};
 
 /// A program's decision on the tool calls that meet all of its conditions: a tool, a kind, paths, a command.
 ///
@@ -81,8 +81,8 @@ impl PermissionRule {
         self.policy == PermissionPolicy::AllowAll
     }
 
-    fn letters(&self) -> Letters {
-        if self.allows() { Letters::Exact } else { Letters::AnyCase }
+    fn letters(&self) -> CaseSensitivity {
+        if self.allows() { CaseSensitivity::Sensitive } else { CaseSensitivity::Insensitive }
     }
 
     /// Only for calls of the tool with this name. Calls without a tool name are not covered.

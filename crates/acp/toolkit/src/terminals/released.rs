@@ -22,7 +22,7 @@ struct ReleasedOutput {
 }
 
 /// The memory of an entry beside its text, in bytes.
-const EACH: usize = 256;
+const ENTRY_OVERHEAD: usize = 256;
 
 impl ReleasedOutputs {
     pub(super) fn new(limit: usize) -> Self {
@@ -32,7 +32,7 @@ impl ReleasedOutputs {
     /// Keeps the last part of a terminal's output with the position of its end. Replaces earlier output of the terminal.
     pub(super) fn keep(&mut self, id: &TerminalId, (mut output, end): (TerminalOutputResponse, u64)) {
         self.kept.retain(|released| released.id != *id);
-        let limit = self.limit.saturating_sub(EACH);
+        let limit = self.limit.saturating_sub(ENTRY_OVERHEAD);
         let start = output.output.len() - last_bytes(&output.output, limit).len();
         if start > 0 {
             output.output.drain(..start);
@@ -40,11 +40,12 @@ impl ReleasedOutputs {
         }
         output.output.shrink_to_fit();
         self.kept.push_back(ReleasedOutput { id: id.clone(), output, end });
-        let mut size: usize = self.kept.iter().map(|released| released.output.output.len() + EACH).sum();
+        let mut size: usize =
+            self.kept.iter().map(|released| released.output.output.len() + ENTRY_OVERHEAD).sum();
         while size > self.limit
             && let Some(oldest) = self.kept.pop_front()
         {
-            size -= oldest.output.output.len() + EACH;
+            size -= oldest.output.output.len() + ENTRY_OVERHEAD;
         }
     }
 
@@ -61,7 +62,7 @@ mod tests {
 
     #[test]
     fn oldest_output_is_dropped_and_large_output_is_cut_at_the_front() {
-        let mut released = ReleasedOutputs::new(2 * EACH + 10);
+        let mut released = ReleasedOutputs::new(2 * ENTRY_OVERHEAD + 10);
         let keep = |released: &mut ReleasedOutputs, id: &str, text: &str| {
             released.keep(&id.into(), (TerminalOutputResponse::new(text), text.len() as u64));
         };
@@ -74,8 +75,8 @@ mod tests {
         assert_eq!(kept(&released, "1"), Some(("12345".into(), false)));
         keep(&mut released, "3", "x");
         assert_eq!((kept(&released, "1"), kept(&released, "2").is_some()), (None, true));
-        keep(&mut released, "4", &"ä".repeat(EACH));
-        let length = (EACH + 10) / 2;
+        keep(&mut released, "4", &"ä".repeat(ENTRY_OVERHEAD));
+        let length = (ENTRY_OVERHEAD + 10) / 2;
         assert_eq!(kept(&released, "4"), Some(("ä".repeat(length), true)));
         assert_eq!(released.kept.len(), 1);
     }

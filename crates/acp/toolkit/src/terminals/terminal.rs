@@ -113,11 +113,11 @@ impl Terminal {
 /// Reads the output until the command has ended and no process can write any more. Dropping the future before that,
 /// even unpolled, ends the command.
 pub(super) fn read(terminal: Arc<Terminal>, source: Source) -> impl Future<Output = ()> + Send {
-    let unfinished = Unfinished { terminal, finished: false };
+    let guard = ReaderGuard { terminal, finished: false };
     async move {
-        let mut unfinished = unfinished;
-        read_all(&unfinished.terminal, source).await;
-        unfinished.finished = true;
+        let mut guard = guard;
+        read_all(&guard.terminal, source).await;
+        guard.finished = true;
     }
 }
 
@@ -147,12 +147,12 @@ async fn read_all(terminal: &Terminal, mut source: Source) {
 
 /// Ends the command if its reader is dropped before it has finished, because the runtime has ended.
 #[derive(Debug)]
-struct Unfinished {
+struct ReaderGuard {
     terminal: Arc<Terminal>,
     finished: bool,
 }
 
-impl Drop for Unfinished {
+impl Drop for ReaderGuard {
     fn drop(&mut self) {
         if !self.finished {
             self.terminal.end();

@@ -16,10 +16,10 @@ const LIMIT: usize = 1 << 20;
 
 /// The updates of new sessions that precede the answers to `session/new`. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct EarlyUpdates(Arc<Mutex<Inner>>);
+pub(super) struct EarlyUpdates(Arc<Mutex<EarlyConversations>>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct EarlyConversations {
     /// How many sessions are being opened. If none is, no update is kept.
     opening: usize,
     conversations: HashMap<SessionId, Conversation>,

@@ -30,7 +30,7 @@ pub use known_call::{complete_call, known_call};
 use question_memory::QuestionMemory;
 pub(crate) use replay::Replay;
 use sessions::{OpenConversation, Sessions};
-pub(crate) use turn::Turn as ConversationTurn;
+pub(crate) use turn::ConversationTurn;
 pub use user_interface::UserInterface;
 #[cfg(feature = "v2")]
 pub use v2::permission_question;

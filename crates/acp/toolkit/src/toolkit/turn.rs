@@ -8,7 +8,7 @@ use super::{OpenConversation, Toolkit, UserInterface};
 use crate::{Applied, Change, ChangedFields};
 
 /// The turn of a conversation. Dropping it ends the turn, unless a later one has begun.
-pub(crate) struct Turn<U: UserInterface> {
+pub(crate) struct ConversationTurn<U: UserInterface> {
     toolkit: Toolkit<U>,
     session: SessionId,
     number: u64,
@@ -22,14 +22,19 @@ impl<U: UserInterface> Toolkit<U> {
         &self,
         session: &SessionId,
         content: impl FnOnce() -> Vec<ContentBlock>,
-    ) -> Turn<U> {
+    ) -> ConversationTurn<U> {
         let number = self.sessions.turns.fetch_add(1, Ordering::Relaxed);
         if let Some(open) = self.sessions.conversations.lock().get_mut(session) {
             open.turn = Some(number);
             let applied = open.conversation.prompt(content());
             self.show(session, &open.conversation, &applied);
         }
-        Turn { toolkit: self.clone(), session: session.clone(), number, stop_reason: StopReason::Cancelled }
+        ConversationTurn {
+            toolkit: self.clone(),
+            session: session.clone(),
+            number,
+            stop_reason: StopReason::Cancelled,
+        }
     }
 
     /// Ends the turn of a session whose agent is gone.
@@ -52,7 +57,7 @@ impl<U: UserInterface> Toolkit<U> {
     }
 }
 
-impl<U: UserInterface> Drop for Turn<U> {
+impl<U: UserInterface> Drop for ConversationTurn<U> {
     fn drop(&mut self) {
         let Self { toolkit, session, number, stop_reason } = self;
         if let Some(open) = toolkit.sessions.conversations.lock().get_mut(session)
