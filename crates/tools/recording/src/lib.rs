@@ -6,7 +6,7 @@
 //! ```text
 //!  traffic ──▶ LineTap, ExchangeTap, record_transport ──▶ Recorder ── queue ──▶ thread: Masker, file
 //!
-//!  file ──▶ Recording ──▶ Replay ◀── replay() ──▶ Wire ──▶  the side that is alive
+//!  file ──▶ Recording ──▶ Replay ◀── replay() ──▶ Wire ──▶  the live side
 //!                            └──▶ Difference: pointer, recorded and seen value
 //! ```
 //!

@@ -1,4 +1,4 @@
-//! Shrinks a recording whose replay differs, by delta debugging, as long as the first difference stays the same.
+//! Shrinks a recording by delta debugging to a smaller one whose replay has the same first difference.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -21,17 +21,19 @@ pub struct Reduction {
     pub recording: Recording,
     /// Its first difference.
     pub difference: Difference,
-    /// How many replays it took.
+    /// The number of replays.
     pub runs: usize,
     /// Whether the limit of runs or `run` ended it early.
     pub is_limited: bool,
 }
 
-/// Shrinks a recording. `run` replays a recording and returns the first difference, or `Break` to end early with the smallest recording
-/// so far; `side` is the one that is driven.
+/// Shrinks a recording to fewer messages and members with the same first difference. `side` is the played side.
 ///
-/// First whole messages of the driven side are left out, with what answers them; then members of the params of those that are
-/// left. None if the recording has no difference. At most `limit` runs are made.
+/// `run` replays a recording and returns the first difference, or `Break` to end early with the smallest recording so far. It is
+/// called at most `limit` times.
+///
+/// Messages of the played side are removed first, with their answers; then members of the params of the remaining messages. Returns
+/// `None` if the first run finds no difference or breaks.
 pub async fn reduce(
     recording: &Recording,
     side: Side,
@@ -40,7 +42,7 @@ pub async fn reduce(
 ) -> Option<Reduction> {
     let mut reducer = Reducer { run, side, runs: 0, limit: limit.max(1), wanted: None };
     let messages = flat(recording);
-    reducer.wanted = Some(reducer.first(&messages).await?);
+    reducer.wanted = Some(reducer.first_difference(&messages).await?);
     let messages = reducer.without_messages(messages).await;
     let messages = reducer.without_members(messages).await;
     let is_limited = reducer.runs >= reducer.limit;
@@ -56,7 +58,7 @@ struct Reducer<F> {
 }
 
 impl<F: AsyncFnMut(&Recording) -> ControlFlow<(), Option<Difference>>> Reducer<F> {
-    async fn first(&mut self, recording: &Recording) -> Option<Difference> {
+    async fn first_difference(&mut self, recording: &Recording) -> Option<Difference> {
         self.runs += 1;
         match (self.run)(recording).await {
             ControlFlow::Continue(difference) => difference,
@@ -67,24 +69,24 @@ impl<F: AsyncFnMut(&Recording) -> ControlFlow<(), Option<Difference>>> Reducer<F
         }
     }
 
-    /// Whether a candidate has the same difference. No candidate has it once the limit is reached.
-    async fn keeps(&mut self, candidate: &Recording) -> bool {
+    /// Whether a candidate has the same difference. Always false once the limit is reached.
+    async fn keeps_difference(&mut self, candidate: &Recording) -> bool {
         if self.runs >= self.limit {
             return false;
         }
-        let found = self.first(candidate).await;
+        let found = self.first_difference(candidate).await;
         let keeps =
             found.as_ref().zip(self.wanted.as_ref()).is_some_and(|(found, wanted)| found.is_like(wanted));
         if keeps {
-            // The same difference at the place where the smaller recording has it.
+            // The smaller recording has the difference at another event.
             self.wanted = found;
         }
         keeps
     }
 
-    /// Leaves out messages of the driven side, in ever smaller pieces.
+    /// Removes messages of the played side, in ever smaller groups.
     async fn without_messages(&mut self, recording: Recording) -> Recording {
-        let all = driven(&recording, self.side);
+        let all = played_messages(&recording, self.side);
         let mut kept = all.clone();
         let mut pieces = 2;
         while kept.len() > 1 && self.runs < self.limit {
@@ -94,7 +96,9 @@ impl<F: AsyncFnMut(&Recording) -> ControlFlow<(), Option<Difference>>> Reducer<F
             while start < kept.len() {
                 let end = (start + size).min(kept.len());
                 let candidate: Vec<usize> = [&kept[..start], &kept[end..]].concat();
-                if !candidate.is_empty() && self.keeps(&with_only(&recording, self.side, &candidate)).await {
+                if !candidate.is_empty()
+                    && self.keeps_difference(&with_only(&recording, self.side, &candidate)).await
+                {
                     kept = candidate;
                     has_shrunk = true;
                 } else {
@@ -109,9 +113,9 @@ impl<F: AsyncFnMut(&Recording) -> ControlFlow<(), Option<Difference>>> Reducer<F
         if kept.len() == all.len() { recording } else { with_only(&recording, self.side, &kept) }
     }
 
-    /// Leaves out members of the params of the driven side's messages, outer ones first.
+    /// Removes members of the params of the played side's messages, outer ones first.
     async fn without_members(&mut self, mut recording: Recording) -> Recording {
-        for index in driven(&recording, self.side) {
+        for index in played_messages(&recording, self.side) {
             let mut path = first_member(&recording, index);
             while let Some(member) = path {
                 if self.runs >= self.limit {
@@ -119,7 +123,7 @@ impl<F: AsyncFnMut(&Recording) -> ControlFlow<(), Option<Difference>>> Reducer<F
                 }
                 let candidate = without_member(&recording, index, &member);
                 let is_removed = match &candidate {
-                    Some(candidate) => self.keeps(candidate).await,
+                    Some(candidate) => self.keeps_difference(candidate).await,
                     None => false,
                 };
                 if let Some(candidate) = candidate.filter(|_| is_removed) {
@@ -157,8 +161,8 @@ fn message(recording: &Recording, index: usize) -> Option<&RawJson> {
     }
 }
 
-/// The messages of the driven side that can be left out: its requests and notifications. Its responses go with their requests.
-fn driven(recording: &Recording, side: Side) -> Vec<usize> {
+/// The indices of the played side's requests and notifications. Its responses are removed with the requests that they answer.
+fn played_messages(recording: &Recording, side: Side) -> Vec<usize> {
     let is_unit = |index: &usize| {
         recording.events[*index].from.is_client() == side.is_client()
             && message(recording, *index)
@@ -167,8 +171,8 @@ fn driven(recording: &Recording, side: Side) -> Vec<usize> {
     (0..recording.events.len()).filter(is_unit).collect()
 }
 
-/// The recording with only these messages of the driven side, and with what the live side sent for them: the responses to them, and
-/// the requests and notifications that came while the newest request was one of them.
+/// The recording with only the `kept` messages of the played side and the live messages that belong to them: their responses, and
+/// the requests and notifications that were sent while the newest open request was a kept one.
 fn with_only(recording: &Recording, side: Side, kept: &[usize]) -> Recording {
     let kept: HashSet<usize> = kept.iter().copied().collect();
     let mut removed_requests = HashSet::new();
@@ -177,9 +181,9 @@ fn with_only(recording: &Recording, side: Side, kept: &[usize]) -> Recording {
     let mut events = Vec::new();
     for (index, event) in recording.events.iter().enumerate() {
         let Some(message) = message(recording, index) else { continue };
-        let is_driven = event.from.is_client() == side.is_client();
+        let is_played = event.from.is_client() == side.is_client();
         let stays = match MessageKind::of(message) {
-            MessageKind::Request { id, .. } if is_driven => {
+            MessageKind::Request { id, .. } if is_played => {
                 let stays = kept.contains(&index);
                 if !stays {
                     removed_requests.insert(id.clone());
@@ -187,8 +191,8 @@ fn with_only(recording: &Recording, side: Side, kept: &[usize]) -> Recording {
                 open.push((id, stays));
                 stays
             }
-            MessageKind::Notification { .. } if is_driven => kept.contains(&index),
-            MessageKind::Response { id } if is_driven => !dropped_live_requests.contains(&id),
+            MessageKind::Notification { .. } if is_played => kept.contains(&index),
+            MessageKind::Response { id } if is_played => !dropped_live_requests.contains(&id),
             MessageKind::Response { id } => {
                 open.retain(|(other, _)| *other != id);
                 !removed_requests.contains(&id)
@@ -246,7 +250,7 @@ fn first_member(recording: &Recording, index: usize) -> Option<Vec<Step>> {
     members(recording, index).into_iter().next()
 }
 
-/// The member that comes after another one, which may have been removed. An element that takes the place of a removed one is next.
+/// The member after `member`. If `member` was removed from an array, the element that took its index is next.
 fn member_after(recording: &Recording, index: usize, member: &[Step], is_removed: bool) -> Option<Vec<Step>> {
     let is_element = matches!(member.last(), Some(Step::Index(_)));
     let all = members(recording, index);

@@ -5,7 +5,7 @@ use futures::executor::block_on;
 use super::*;
 use crate::replay::{Action, Replay};
 
-/// Answers each call with its sum, but with 0 for the sum of 13 and anything.
+/// Answers each call with the sum, but wrongly with 0 if `a` is 13.
 fn live(request: &Value) -> Option<Value> {
     let id = request.get("id")?;
     let params = &request["params"];
@@ -49,7 +49,7 @@ fn recording(calls: i64) -> Recording {
 }
 
 #[test]
-fn the_message_that_differs_is_left_with_the_members_that_it_takes() {
+fn reduction_leaves_the_differing_message_and_its_needed_members() {
     let mut runs = 0;
     let reduced = block_on(reduce(&recording(20), Side::Client, 1000, async |recording| {
         runs += 1;
@@ -69,7 +69,7 @@ fn the_message_that_differs_is_left_with_the_members_that_it_takes() {
 }
 
 #[test]
-fn without_a_difference_there_is_nothing_to_reduce() {
+fn recording_without_a_difference_is_not_reduced() {
     assert_eq!(
         block_on(reduce(&recording(5), Side::Client, 100, async |recording| ControlFlow::Continue(run(
             recording
@@ -91,7 +91,7 @@ fn the_number_of_runs_is_limited() {
 }
 
 #[test]
-fn a_run_may_end_it_with_what_is_left_so_far() {
+fn break_of_a_run_returns_the_smallest_recording_so_far() {
     let mut runs = 0;
     let reduced = block_on(reduce(&recording(20), Side::Client, 1000, async |recording| {
         runs += 1;

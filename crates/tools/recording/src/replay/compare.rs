@@ -58,7 +58,7 @@ impl<'a> Comparison<'a> {
         match (recorded, seen) {
             (Value::Object(recorded), Value::Object(seen)) => {
                 for (name, value) in recorded {
-                    // A member whose name was masked matches none by name.
+                    // A masked name is compared as it is, and so differs from the live one.
                     self.member(name, Some(value), seen.get(name));
                 }
                 for (name, value) in seen.iter().filter(|(name, _)| !recorded.contains_key(*name)) {
@@ -111,14 +111,14 @@ impl<'a> Comparison<'a> {
         self.learned.push((recorded.to_string(), seen.to_string()));
     }
 
-    /// A value in the place of a whole mask is sent back in its place.
+    /// Learns the live value in the place of a whole mask. Messages to send contain it.
     fn learn_mask(&mut self, recorded: &Value, seen: &Value) {
         if recorded.as_str().is_some_and(is_whole_mask) {
             self.learn(recorded, seen);
         }
     }
 
-    /// Whether the live text is the recorded one with live values in it.
+    /// Whether the live value equals the recorded one after substitution.
     fn is_substituted(&self, recorded: &Value, seen: &Value) -> bool {
         let [recorded, seen] = [recorded, seen].map(ToString::to_string);
         self.values.substitute(&recorded, None, self.table) == seen
@@ -138,7 +138,7 @@ fn is_whole_mask(text: &str) -> bool {
     text.starts_with('«') && text.ends_with('»') && text.matches('«').count() == 1
 }
 
-/// Whether a live value fits a recorded text with masks: what is between the masks occurs, in order. A whole mask fits any value.
+/// Whether a live value fits a recorded text with masks: the texts between the masks occur in order. A whole mask fits any value.
 fn matches_masked(recorded: &Value, seen: &Value) -> bool {
     let Some(recorded) = recorded.as_str() else { return false };
     if is_whole_mask(recorded) {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_match_what_they_stand_for() {
+    fn masks_match_any_text_in_their_place() {
         let fits = |recorded: &str, seen: Value| matches_masked(&json!(recorded), &seen);
         assert!(fits("«secret 1»", json!(7)) && fits("«home»/a", json!("/home/x/a")));
         assert!(fits("Bearer «secret 1»!", json!("Bearer abc!")) && fits("«a»-«b»", json!("x-y")));

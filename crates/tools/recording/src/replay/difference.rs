@@ -8,18 +8,18 @@ use serde_json::Value;
 
 use crate::shown::Shown;
 
-/// How a message differs.
+/// The kind of a [`Difference`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum DifferenceKind {
-    /// A value is another one, or is on one side only.
+    /// A value differs, or only one of the two messages has it.
     Changed,
-    /// A recorded message did not come.
+    /// A recorded message did not arrive.
     Missing,
-    /// A message came that was not recorded.
+    /// A message arrived that was not recorded.
     Unexpected,
-    /// A request or notification came after one that it was recorded before.
+    /// A request or notification arrived after one that follows it in the recording.
     Order,
 }
 
@@ -27,25 +27,25 @@ pub enum DifferenceKind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Difference {
-    /// How it differs.
+    /// The kind.
     pub kind: DifferenceKind,
     /// The number of the recorded event, from 1, without the header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<usize>,
-    /// The method; for a response that of its request.
+    /// The method; of a response, the method of its request.
     pub method: String,
-    /// The JSON Pointer to the value, from the message on.
+    /// The JSON Pointer of the value within the message.
     pub pointer: String,
-    /// The recorded value; `None` if there is none.
+    /// The recorded value; `None` if nothing was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Value>,
-    /// The value of the live side; `None` if there is none.
+    /// The value of the live side; `None` if nothing arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<Value>,
 }
 
 impl Difference {
-    /// Whether another difference is the same one: of the same kind, method and pointer.
+    /// Whether another difference has the same kind, method and pointer.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.kind, &self.method, &self.pointer) == (other.kind, &other.method, &other.pointer)
     }

@@ -16,12 +16,12 @@ use crate::replay::{Action, Replay};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Build)]
 #[non_exhaustive]
 pub struct ReplayConfig {
-    /// How long a recorded message may take once it is waited for, whatever else comes in that time (default 10 s).
+    /// The time that a recorded message may take once it is awaited. Other messages do not extend it (default 10 s).
     #[build(skip)]
     pub timeout: Duration,
-    /// How long the live side is listened to once all has happened (default 10 s).
+    /// The time for further messages once every recorded one is settled (default 10 s).
     pub linger: Duration,
-    /// Whether recorded pauses are kept (default: no).
+    /// Whether the recorded pauses between messages are repeated (default: no).
     pub realtime: bool,
     /// Whether the first difference ends the replay (default: no).
     pub stop_at_first: bool,
@@ -34,7 +34,7 @@ impl ReplayConfig {
         Self { timeout, linger: timeout, realtime: false, stop_at_first: false }
     }
 
-    /// Sets how long a recorded message may take, and how long the live side is listened to once all has happened.
+    /// Sets both `timeout` and `linger`.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         (self.timeout, self.linger) = (timeout, timeout);
@@ -48,14 +48,15 @@ impl Default for ReplayConfig {
     }
 }
 
-/// Plays `side` of a recording over a wire, until all has happened and the live side has closed or the time is over. `sleep`
-/// waits.
+/// Plays `side` of a recording over a wire. `sleep` returns a future that waits.
 ///
-/// A client closes the wire when all has happened, as clients do. An agent or server waits for the client to close it.
+/// A recorded message is settled when it was sent, has arrived or was given up. Once all are settled, a played client closes the
+/// wire; a played agent or server waits for the client to close it. The replay ends when the live side has closed, or after
+/// [`ReplayConfig::linger`].
 ///
 /// # Errors
 ///
-/// When the wire fails before all has happened. What has not come then is missing.
+/// Fails if the wire fails before all messages are settled. Messages that have not arrived by then are missing.
 pub async fn replay<W, S>(
     wire: W,
     replay: &mut Replay,
@@ -69,17 +70,17 @@ where
 {
     let mut driver = Driver { wire, is_closing: false };
     let mut timer = pin!(sleep(config.timeout));
-    // What the timer runs for. A live side that sends other messages without end does not start it again.
+    // The progress for which the timer was started. Unrecorded messages are no progress and do not restart it.
     let mut timed = None;
     while !config.stop_at_first || replay.differences().0.is_empty() {
         let action = replay.next_action();
         let is_done = matches!(action, Action::Done);
-        let phase = Some((replay.happened(), is_done));
+        let phase = Some((replay.settled(), is_done));
         if timed != phase {
             timer.set(sleep(if is_done { config.linger } else { config.timeout }));
             timed = phase;
         }
-        let happened = match action {
+        let event = match action {
             Action::Send(outgoing) => {
                 if config.realtime && !outgoing.pause.is_zero() {
                     let mut timer = pin!(sleep(outgoing.pause));
@@ -91,21 +92,21 @@ where
             Action::Wait => driver.receive(replay, timer.as_mut()).await?,
             Action::Done => {
                 driver.is_closing = side.is_client();
-                let happened = driver.receive(replay, timer.as_mut()).await;
-                match happened {
-                    Ok(Happened::Received | Happened::Flushed) => continue,
-                    // Nothing more is expected, so however it ends is an end.
-                    Ok(Happened::TimedOut | Happened::Ended) | Err(_) => return Ok(()),
+                let event = driver.receive(replay, timer.as_mut()).await;
+                match event {
+                    Ok(WireEvent::Received | WireEvent::Flushed) => continue,
+                    // Nothing more is expected, so a failure is an end as well.
+                    Ok(WireEvent::TimedOut | WireEvent::Ended) | Err(_) => return Ok(()),
                 }
             }
         };
-        match happened {
-            Happened::Received | Happened::Flushed => {}
-            Happened::TimedOut => {
+        match event {
+            WireEvent::Received | WireEvent::Flushed => {}
+            WireEvent::TimedOut => {
                 replay.give_up();
                 timed = None;
             }
-            Happened::Ended => {
+            WireEvent::Ended => {
                 replay.end();
                 return Ok(());
             }
@@ -120,10 +121,10 @@ struct Driver<W> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Happened {
-    /// A message was received and taken.
+enum WireEvent {
+    /// Data of the live side was received.
     Received,
-    /// All was written.
+    /// The queue was written.
     Flushed,
     TimedOut,
     /// The live side has closed.
@@ -131,30 +132,30 @@ enum Happened {
 }
 
 impl<W: Wire> Driver<W> {
-    /// Takes packets until the timer fires.
+    /// Receives until the timer fires.
     async fn pause(
         &mut self,
         replay: &mut Replay,
         mut timer: Pin<&mut impl Future<Output = ()>>,
     ) -> Result<(), TransportError> {
         loop {
-            match self.happening(replay, timer.as_mut(), false).await? {
-                Happened::Received | Happened::Flushed => {}
-                Happened::TimedOut | Happened::Ended => return Ok(()),
+            match self.next_event(replay, timer.as_mut(), false).await? {
+                WireEvent::Received | WireEvent::Flushed => {}
+                WireEvent::TimedOut | WireEvent::Ended => return Ok(()),
             }
         }
     }
 
-    /// Writes all, and takes packets in that time: a peer may read only once it has written.
+    /// Writes the queue, and receives while it does: a peer may write before it reads.
     async fn flush(
         &mut self,
         replay: &mut Replay,
         mut timer: Pin<&mut impl Future<Output = ()>>,
-    ) -> Result<Happened, TransportError> {
+    ) -> Result<WireEvent, TransportError> {
         loop {
-            let happened = self.happening(replay, timer.as_mut(), true).await?;
-            if happened != Happened::Received {
-                return Ok(happened);
+            let event = self.next_event(replay, timer.as_mut(), true).await?;
+            if event != WireEvent::Received {
+                return Ok(event);
             }
         }
     }
@@ -163,43 +164,43 @@ impl<W: Wire> Driver<W> {
         &mut self,
         replay: &mut Replay,
         timer: Pin<&mut impl Future<Output = ()>>,
-    ) -> Result<Happened, TransportError> {
-        self.happening(replay, timer, false).await
+    ) -> Result<WireEvent, TransportError> {
+        self.next_event(replay, timer, false).await
     }
 
-    async fn happening(
+    async fn next_event(
         &mut self,
         replay: &mut Replay,
         mut timer: Pin<&mut impl Future<Output = ()>>,
         until_flushed: bool,
-    ) -> Result<Happened, TransportError> {
-        let happened = poll_fn(|cx| {
+    ) -> Result<WireEvent, TransportError> {
+        let event = poll_fn(|cx| {
             let written = if self.is_closing { self.wire.poll_close(cx) } else { self.wire.poll_flush(cx) };
             match self.wire.poll_receive(cx) {
                 Poll::Ready(Some(Ok(incoming))) => {
-                    let before = replay.happened();
+                    let before = replay.settled();
                     self.take(replay, incoming);
-                    // A live side may always have more to say, and none of it recorded.
-                    let is_over = replay.happened() == before && timer.as_mut().poll(cx).is_ready();
-                    return Poll::Ready(Ok(if is_over { Happened::TimedOut } else { Happened::Received }));
+                    // The live side may send unrecorded messages without a pause, so the timer is polled here as well.
+                    let is_over = replay.settled() == before && timer.as_mut().poll(cx).is_ready();
+                    return Poll::Ready(Ok(if is_over { WireEvent::TimedOut } else { WireEvent::Received }));
                 }
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(error)),
-                Poll::Ready(None) => return Poll::Ready(Ok(Happened::Ended)),
+                Poll::Ready(None) => return Poll::Ready(Ok(WireEvent::Ended)),
                 Poll::Pending => {}
             }
             if until_flushed && written.is_ready() {
-                return Poll::Ready(Ok(Happened::Flushed));
+                return Poll::Ready(Ok(WireEvent::Flushed));
             }
-            timer.as_mut().poll(cx).map(|()| Ok(Happened::TimedOut))
+            timer.as_mut().poll(cx).map(|()| Ok(WireEvent::TimedOut))
         })
         .await;
-        if happened.is_err() {
+        if event.is_err() {
             replay.end();
         }
-        happened
+        event
     }
 
-    /// Takes what the live side sent. Requests that were not recorded are answered at once.
+    /// Passes received data to the replay, and sends its answers to requests that were not recorded.
     fn take(&mut self, replay: &mut Replay, incoming: Incoming) {
         match incoming {
             Incoming::Message(message) => {

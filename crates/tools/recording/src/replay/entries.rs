@@ -1,4 +1,4 @@
-//! The recorded messages: which are sent, which are awaited, and what of the live side belongs to which.
+//! The messages of a recording, each with its progress in a replay.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -15,10 +15,10 @@ pub(super) struct Entry {
     /// The number of its event, from 1.
     pub(super) event: usize,
     pub(super) at: Option<Duration>,
-    pub(super) is_driven: bool,
+    pub(super) is_played: bool,
     pub(super) exchange: Option<u64>,
     pub(super) message: RawJson,
-    /// The recorded line where the driven side sent one that is not a message.
+    /// The recorded line of the played side, if it is not a message.
     pub(super) line: Option<String>,
     pub(super) kind: MessageKind,
     /// The method, also of a response.
@@ -29,16 +29,16 @@ pub(super) struct Entry {
 /// The progress of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// It is to be sent, or awaited.
+    /// It has to be sent, or is awaited.
     Pending,
-    /// It was sent, or has come. A request of the live side has this id there.
+    /// It was sent or has arrived. `live_id` is the id of a live side's request.
     Done { live_id: Option<String> },
-    /// It did not come, or there is nothing to send it for.
+    /// It did not arrive, or answers a request that did not arrive.
     Skipped,
 }
 
 /// The messages of a recording, in order.
-pub(super) fn entries(recording: &Recording, drives_client: bool) -> Vec<Entry> {
+pub(super) fn entries(recording: &Recording, plays_client: bool) -> Vec<Entry> {
     let mut entries = Vec::new();
     // Each side chooses the ids of its requests.
     let mut methods: HashMap<(bool, String), String> = HashMap::new();
@@ -47,11 +47,11 @@ pub(super) fn entries(recording: &Recording, drives_client: bool) -> Vec<Entry> 
         if event.exchange.is_some_and(|exchange| refused.contains(&exchange)) {
             continue;
         }
-        let is_driven = event.from.is_client() == drives_client;
+        let is_played = event.from.is_client() == plays_client;
         let frame = match &event.kind {
             EventKind::Message(frame) => frame,
-            // Over HTTP, such text is not a message of a side: the event `endpoint`, or the body of a refusal.
-            EventKind::Text(line) if is_driven && event.exchange.is_none() && line.is_whole() => {
+            // Over HTTP, text belongs to the transport: the event `endpoint`, or the body of a refusal.
+            EventKind::Text(line) if is_played && event.exchange.is_none() && line.is_whole() => {
                 entries.push(Entry::of_line(index + 1, event, line));
                 continue;
             }
@@ -61,18 +61,18 @@ pub(super) fn entries(recording: &Recording, drives_client: bool) -> Vec<Entry> 
             let kind = MessageKind::of(&message);
             let method = match &kind {
                 MessageKind::Request { id, method } => {
-                    methods.insert((is_driven, id.clone()), method.clone());
+                    methods.insert((is_played, id.clone()), method.clone());
                     method.clone()
                 }
                 MessageKind::Notification { method } => method.clone(),
                 MessageKind::Response { id } => {
-                    methods.get(&(!is_driven, id.clone())).cloned().unwrap_or_default()
+                    methods.get(&(!is_played, id.clone())).cloned().unwrap_or_default()
                 }
             };
             entries.push(Entry {
                 event: index + 1,
                 at: event.at,
-                is_driven,
+                is_played,
                 exchange: event.exchange,
                 message,
                 line: None,
@@ -85,8 +85,8 @@ pub(super) fn entries(recording: &Recording, drives_client: bool) -> Vec<Entry> 
     entries
 }
 
-/// The exchanges that HTTP refused without an answer to their request: what a client tried before it found the transport. A live
-/// transport does that by itself.
+/// The exchanges that were refused with an HTTP status and no response: a client's attempts to find the transport. A live
+/// transport makes its own attempts.
 fn refused_exchanges(recording: &Recording) -> HashSet<u64> {
     let mut refused = HashSet::new();
     for event in &recording.events {
@@ -110,12 +110,12 @@ fn answers(frame: &RawJson) -> bool {
 }
 
 impl Entry {
-    /// A line of the driven side that is not a message.
+    /// A line of the played side that is not a message.
     fn of_line(number: usize, event: &Event, line: &Line) -> Self {
         Self {
             event: number,
             at: event.at,
-            is_driven: true,
+            is_played: true,
             exchange: None,
             message: RawJson::parse("null".into()).expect("`null` is JSON"),
             line: Some(String::from_utf8_lossy(&line.bytes).into_owned()),

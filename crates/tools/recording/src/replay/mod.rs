@@ -1,4 +1,4 @@
-//! Plays one side of a recording against the other side that is alive, and compares. No I/O and no clock.
+//! Plays one side of a recording against the live other side, and collects the differences. `Replay` has no I/O and no clock.
 
 mod compare;
 mod difference;
@@ -27,10 +27,10 @@ use crate::json_text::encoded;
 use crate::message::{MessageKind, messages, tree};
 use crate::reader::Recording;
 
-/// How many recorded messages are compared with one of the live side to find the one that it is.
-const COMPARED: usize = 64;
+/// The number of recorded messages that one live message is compared with to find its match.
+const CANDIDATE_LIMIT: usize = 64;
 
-/// How many differences are kept. Further ones are counted.
+/// The number of differences that are kept. Further ones are only counted.
 const DIFFERENCE_LIMIT: usize = 1000;
 
 /// A recording that is being played.
@@ -38,17 +38,17 @@ const DIFFERENCE_LIMIT: usize = 1000;
 pub struct Replay {
     entries: Vec<Entry>,
     next: usize,
-    /// The last request or notification, by its index, that has come.
+    /// The highest index of a request or notification that has arrived.
     newest: Option<usize>,
     table: VolatileTable,
     values: Values,
     differences: Vec<Difference>,
     more: usize,
-    /// How many of the recorded messages were sent, have come, or were given up.
-    happened: usize,
+    /// The number of recorded messages that were sent, have arrived or were given up.
+    settled: usize,
 }
 
-/// The next step of the driven side.
+/// The next step of the played side.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
@@ -56,7 +56,7 @@ pub enum Action {
     Send(Outgoing),
     /// Waits for a message of the live side.
     Wait,
-    /// All messages are sent and have come, or were given up.
+    /// Every message was sent, has arrived or was given up.
     Done,
 }
 
@@ -64,13 +64,13 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outgoing {
-    /// The message, or a recorded line that is none.
+    /// The message, or a recorded line that is not a message.
     pub text: String,
     /// The id, as JSON text, of the live side's request that it answers.
     pub answers: Option<String>,
-    /// The id of the live side's request on whose HTTP response it was sent.
+    /// The id of the live side's request whose HTTP response carries the message.
     pub in_reply_to: Option<String>,
-    /// How long after the event before it was recorded.
+    /// The recorded time between the previous message and this one.
     pub pause: Duration,
 }
 
@@ -78,7 +78,7 @@ impl Replay {
     /// A replay in which `side` is played by the recording.
     ///
     /// `ignored` are JSON Pointers of values that are not compared, in which `*` is any one step and `**` any number of them.
-    /// `masks` are masks with what is sent in their place, such as `«home»`.
+    /// `masks` are pairs of a mask, such as `«home»`, and the text that is sent in its place.
     pub fn new(recording: &Recording, side: Side, ignored: &[String], masks: Vec<(String, String)>) -> Self {
         Self {
             entries: entries(recording, side.is_client()),
@@ -88,20 +88,20 @@ impl Replay {
             values: Values::new(masks),
             differences: Vec::new(),
             more: 0,
-            happened: 0,
+            settled: 0,
         }
     }
 
     /// The next action. A message that it returns counts as sent.
     pub fn next_action(&mut self) -> Action {
         while let Some(entry) = self.entries.get(self.next) {
-            if entry.is_driven && entry.is_pending() {
+            if entry.is_played && entry.is_pending() {
                 if let Some(outgoing) = self.outgoing(self.next) {
                     self.next += 1;
                     return Action::Send(outgoing);
                 }
                 self.entries[self.next].progress = Progress::Skipped;
-                self.happened += 1;
+                self.settled += 1;
             } else if entry.is_pending() {
                 return Action::Wait;
             }
@@ -115,7 +115,7 @@ impl Replay {
         messages(frame).iter().filter_map(|message| self.receive_message(message)).collect()
     }
 
-    /// Takes what the live side sent that is not a message.
+    /// Takes text of the live side that is not a message.
     pub fn receive_text(&mut self, text: &str) {
         self.add(
             DifferenceKind::Unexpected,
@@ -124,33 +124,33 @@ impl Replay {
         );
     }
 
-    /// Takes the failure of a request, by its id as JSON text: no response will come.
+    /// Takes the failure of a request: no response to it will arrive. `id` is JSON text.
     pub fn receive_failure(&mut self, id: &str, why: &str) {
         let kind = MessageKind::Response { id: id.to_owned() };
-        let is_answer = |entry: &Entry| !entry.is_driven && entry.is_pending() && entry.is_of_kind(&kind);
+        let is_answer = |entry: &Entry| !entry.is_played && entry.is_pending() && entry.is_of_kind(&kind);
         let Some(index) = self.entries.iter().position(is_answer) else { return self.receive_text(why) };
         self.entries[index].progress = Progress::Skipped;
-        self.happened += 1;
+        self.settled += 1;
         let recorded = Some(tree(&self.entries[index].message));
         let place = Place { pointer: String::new(), recorded, seen: Some(Value::from(why)) };
         self.add(DifferenceKind::Changed, Some(index), place);
     }
 
-    /// Gives up the messages that the next message to send waits for. Whether there were any.
+    /// Gives up the live messages that the next message to send waits for. Returns whether there were any.
     pub fn give_up(&mut self) -> bool {
-        let until = self.entries[self.next..].iter().position(|entry| entry.is_driven && entry.is_pending());
+        let until = self.entries[self.next..].iter().position(|entry| entry.is_played && entry.is_pending());
         self.give_up_until(until.map_or(self.entries.len(), |count| self.next + count))
     }
 
-    /// Gives up all that has not come: the live side has ended.
+    /// Gives up every message that has not arrived: the live side has ended.
     pub fn end(&mut self) {
         self.give_up_until(self.entries.len());
         self.next = self.entries.len();
     }
 
-    /// How many of the recorded messages were sent, have come, or were given up.
-    pub(crate) fn happened(&self) -> usize {
-        self.happened
+    /// The number of recorded messages that were sent, have arrived or were given up.
+    pub(crate) fn settled(&self) -> usize {
+        self.settled
     }
 
     /// The differences so far, up to 1,000, and how many more there are.
@@ -170,40 +170,39 @@ impl Replay {
         };
         let before = index.checked_sub(1).and_then(|before| self.entries[before].at);
         let pause = entry.at.zip(before).map_or(Duration::ZERO, |(at, before)| at.saturating_sub(before));
-        let in_reply_to = answers.clone().or_else(|| self.stream_of(index));
+        let in_reply_to = answers.clone().or_else(|| self.in_reply_to(index));
         self.entries[index].progress = Progress::Done { live_id: None };
-        self.happened += 1;
+        self.settled += 1;
         Some(Outgoing { text, answers, in_reply_to, pause })
     }
 
-    /// The live id of the request that a response answers. None if it has not come.
+    /// The live id of the request that a response answers. `None` if that request has not arrived.
     fn live_id(&self, response: usize, id: &str) -> Option<String> {
-        let requests = self.entries[..response].iter().rev().filter(|entry| !entry.is_driven);
+        let requests = self.entries[..response].iter().rev().filter(|entry| !entry.is_played);
         let mut requests = requests
             .filter(|entry| matches!(&entry.kind, MessageKind::Request { id: other, .. } if other == id));
         match requests.next().map(|entry| &entry.progress) {
             Some(Progress::Done { live_id }) => live_id.clone(),
-            // The recording has no such request: the response is sent as it is.
+            // The recording has no such request: the response is sent unchanged.
             None => Some(id.to_owned()),
             Some(Progress::Pending | Progress::Skipped) => None,
         }
     }
 
-    /// The live id of the request with whose response a message was sent: that of its exchange, or else the newest without an
-    /// answer.
-    fn stream_of(&self, index: usize) -> Option<String> {
+    /// The live id of the request whose HTTP response carries a message: the one of its exchange, or else the newest unanswered one.
+    fn in_reply_to(&self, index: usize) -> Option<String> {
         let entry = &self.entries[index];
         let live_id = |entry: &Entry| match (&entry.kind, &entry.progress) {
             (MessageKind::Request { .. }, Progress::Done { live_id }) => live_id.clone(),
             _ => None,
         };
-        let before = || self.entries[..index].iter().rev().filter(|entry| !entry.is_driven);
+        let before = || self.entries[..index].iter().rev().filter(|entry| !entry.is_played);
         match entry.exchange {
             Some(exchange) => before().filter(|request| request.exchange == Some(exchange)).find_map(live_id),
             None => before().find_map(|request| {
                 let MessageKind::Request { id, .. } = &request.kind else { return None };
                 let is_answered = self.entries[..index].iter().any(|answer| {
-                    answer.is_driven
+                    answer.is_played
                         && matches!(&answer.kind, MessageKind::Response { id: other } if other == id)
                 });
                 if is_answered { None } else { live_id(request) }
@@ -236,24 +235,23 @@ impl Replay {
             MessageKind::Notification { .. } | MessageKind::Response { .. } => None,
         };
         if let (Some(live), MessageKind::Request { id, .. }) = (&live_id, &self.entries[index].kind) {
-            // `notifications/cancelled` and `$/cancel_request` name it.
+            // `notifications/cancelled` and `$/cancel_request` contain the id.
             self.values.set(id.clone(), live.clone());
         }
         self.entries[index].progress = Progress::Done { live_id };
-        self.happened += 1;
+        self.settled += 1;
         for place in places {
             self.add(DifferenceKind::Changed, Some(index), place);
         }
         None
     }
 
-    /// The recorded message that a message of the live side is: one that is equal, or else the first of its kind. Those that come
-    /// before the next message to send go first.
+    /// Finds the recorded message that a live message is matched with: an equal one, or else the first of its kind.
     #[allow(clippy::type_complexity, reason = "the parts of a comparison that outlive its borrow")]
     fn find(&self, kind: &MessageKind, seen: &Value) -> Option<(usize, (Vec<Place>, Vec<(String, String)>))> {
-        let is_candidate = |entry: &Entry| !entry.is_driven && entry.is_pending() && entry.is_of_kind(kind);
+        let is_candidate = |entry: &Entry| !entry.is_played && entry.is_pending() && entry.is_of_kind(kind);
         let candidates = self.entries.iter().enumerate().skip(self.next);
-        let candidates = candidates.filter(|(_, entry)| is_candidate(entry)).take(COMPARED);
+        let candidates = candidates.filter(|(_, entry)| is_candidate(entry)).take(CANDIDATE_LIMIT);
         let mut first = None;
         for (index, entry) in candidates {
             let comparison = Comparison::of(&self.table, &self.values, &tree(&entry.message), seen);
@@ -266,7 +264,7 @@ impl Replay {
         first
     }
 
-    /// Notes a message that was not recorded, and answers it if it is a request.
+    /// Adds a difference for a message that was not recorded, and refuses it if it is a request.
     fn refuse(&mut self, kind: &MessageKind, seen: Value) -> Option<Outgoing> {
         let place = Place { pointer: String::new(), recorded: None, seen: Some(seen) };
         let method = kind.method().unwrap_or_default().to_owned();
@@ -294,8 +292,8 @@ impl Replay {
                 continue;
             }
             entry.progress = Progress::Skipped;
-            self.happened += 1;
-            if !entry.is_driven {
+            self.settled += 1;
+            if !entry.is_played {
                 has_given_up = true;
                 let recorded = Some(tree(&entry.message));
                 self.add(

@@ -50,7 +50,7 @@ const SESSION: &[&str] = &[
 ];
 
 #[test]
-fn a_client_sends_what_the_live_agent_gave() {
+fn played_client_sends_the_ids_of_the_live_agent() {
     let mut replay = new(&recording(SESSION), Side::Client);
     assert_eq!(sent(&mut replay), r#"{"id":0,"method":"session/new","params":{"cwd":"/x"}}"#);
     assert_eq!(replay.next_action(), Action::Wait);
@@ -68,7 +68,7 @@ fn a_client_sends_what_the_live_agent_gave() {
 }
 
 #[test]
-fn an_agent_answers_the_ids_of_the_live_client() {
+fn played_agent_answers_the_ids_of_the_live_client() {
     let mut replay = new(&recording(SESSION), Side::Agent);
     assert_eq!(replay.next_action(), Action::Wait);
     replay.receive(&json(r#"{"id":"a","method":"session/new","params":{"cwd":"/y"}}"#));
@@ -116,7 +116,7 @@ fn messages_that_are_missing_unexpected_or_late_are_differences() {
 }
 
 #[test]
-fn masks_match_anything_and_what_stood_for_them_is_sent_back() {
+fn masks_match_any_value_which_is_sent_back() {
     let lines = &[
         r#"client {"id":1,"method":"session/new","params":{"cwd":"«home»/project"}}"#,
         r#"agent {"id":1,"result":{"key":"«secret 1»","path":"«home»/x"}}"#,
@@ -146,7 +146,7 @@ fn progress_tokens_of_the_live_client_are_used() {
 }
 
 #[test]
-fn both_sides_are_driven_over_a_transport() {
+fn both_sides_are_played_over_a_transport() {
     let lines: Vec<_> = SESSION.iter().map(|line| line.replacen('{', "{\"jsonrpc\":\"2.0\",", 1)).collect();
     let recording = recording(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     let (client, agent) = duplex(8);
@@ -162,7 +162,7 @@ fn both_sides_are_driven_over_a_transport() {
 }
 
 #[test]
-fn a_silent_or_closed_side_misses_messages() {
+fn messages_of_a_silent_or_closed_side_are_missing() {
     let recording = recording(SESSION);
     for closes in [false, true] {
         let (client, mut agent) = duplex(8);
@@ -200,7 +200,7 @@ fn pauses_are_those_of_the_recording() {
     assert_eq!(pauses, [0, 250_500]);
 }
 
-/// Waits until it has been polled 20 times, however long that takes.
+/// A timer that fires at its 20th poll.
 fn polls(_: std::time::Duration) -> impl Future<Output = ()> {
     let mut count = 0;
     poll_fn(move |cx| {
@@ -211,7 +211,7 @@ fn polls(_: std::time::Duration) -> impl Future<Output = ()> {
 }
 
 #[test]
-fn a_live_side_that_never_stops_is_not_listened_to_for_ever() {
+fn endless_unrecorded_messages_do_not_prolong_a_replay() {
     let text = r#"{"from":"client","message":{"method":"a"}}
 {"from":"server","message":{"method":"b"}}"#;
     for recorded in [text, text.lines().next().unwrap()] {
@@ -226,7 +226,7 @@ fn a_live_side_that_never_stops_is_not_listened_to_for_ever() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_sent_as_they_were() {
+fn lines_that_are_not_messages_are_sent_unchanged() {
     let text = r#"{"from":"client","text":"no \u001b json"}
 {"from":"client","message":{"method":"a"}}
 {"from":"server","message":{"method":"b"}}"#;

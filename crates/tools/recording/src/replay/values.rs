@@ -1,4 +1,4 @@
-//! The values that the live side gave in the place of recorded ones.
+//! Maps recorded values to those of the live side, and puts these into the messages to send.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use crate::replay::volatile::VolatileTable;
 /// The shortest recorded value that is replaced wherever it occurs, in bytes. A shorter one is replaced in volatile members only.
 const SHORTEST_ANYWHERE: usize = 8;
 
-/// Recorded values and those of the live side.
+/// The live values of recorded ones, and the texts of masks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
-    /// JSON text of scalars.
+    /// The live value of each recorded one; both are scalars as JSON text.
     live: HashMap<String, String>,
-    /// Masks, and what stands for them.
+    /// Masks, each with the text that is sent in its place.
     masks: Vec<(String, String)>,
 }
 
@@ -32,7 +32,7 @@ impl Values {
         self.live.insert(recorded, live);
     }
 
-    /// A recorded message of the driven side, with the live values in it. `id` is its id, if that changes.
+    /// Returns a recorded message with live values in place of recorded ones. `id` replaces the id of the message.
     pub(super) fn substitute(&self, message: &str, id: Option<&str>, table: &VolatileTable) -> String {
         rewrite(message, &mut |Path { steps: path, .. }, token| {
             let is_id = matches!(path, [Step::Member(name)] if name == "id");

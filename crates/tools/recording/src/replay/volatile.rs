@@ -6,9 +6,9 @@ use crate::json_text::Step;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VolatileKind {
-    /// A name that its maker has chosen: the same one each time. Later messages have the new one in the place of the recorded one.
+    /// An id: a recorded one has the same live value in the whole replay. Messages to send contain the live value.
     Identity,
-    /// A token that is passed back. Later messages have the newest in the place of the recorded one.
+    /// A token that is passed back: a recorded one may have another live value each time. Messages to send contain the newest.
     Token,
     /// A time or a version: any value of the same type.
     Any,
@@ -18,7 +18,7 @@ pub enum VolatileKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a row of a table")]
 pub struct VolatileMember {
-    /// A JSON Pointer from the message on; `*` is any one step, `**` any number of steps.
+    /// A JSON Pointer within the message; `*` is any one step, `**` any number of steps.
     pub pointer: &'static str,
     /// The kind of its value.
     pub kind: VolatileKind,
@@ -28,7 +28,7 @@ const fn row(pointer: &'static str, kind: VolatileKind) -> VolatileMember {
     VolatileMember { pointer, kind }
 }
 
-/// The members that may differ by themselves. The ids of messages are mapped apart from these.
+/// The members that may differ in every replay. The ids of messages are mapped separately.
 pub const VOLATILE_MEMBERS: &[VolatileMember] = &[
     row("/**/sessionId", VolatileKind::Identity),
     row("/**/terminalId", VolatileKind::Identity),
@@ -94,7 +94,7 @@ fn matches(pattern: &[String], path: &[Step]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
         (Some((step, rest)), _) if step == "**" => {
-            // The names of volatile members are unique enough: the last ones decide.
+            // Only the last steps are compared: the names of volatile members are unique enough.
             path.len() >= rest.len() && !rest.iter().any(|step| step == "**") && {
                 matches(rest, &path[path.len() - rest.len()..])
             }

@@ -1,4 +1,4 @@
-//! The wire of a replay: a transport of packets, or lines of bytes, which may be anything.
+//! The wires of a replay: a transport of packets, or lines of bytes, which can carry text that is not a message.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -19,14 +19,14 @@ pub enum Incoming {
     Message(RawJson),
     /// Text that is not a message.
     Text(String),
-    /// A request of ours, by its id as JSON text, that has no response.
+    /// The failure of a request of the played side, which gets no response.
     Failure {
-        /// The id.
+        /// The id as JSON text.
         id: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A message that needs no answer and is not compared.
+    /// A packet without a message, which is not compared.
     Nothing,
 }
 
@@ -44,16 +44,17 @@ impl Outgoing {
 
 /// Carries the messages of a replay.
 pub trait Wire {
-    /// The next that the live side sent; none at its end.
+    /// Receives the next data of the live side. `None` at its end.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Incoming, TransportError>>>;
 
     /// Queues a message.
     fn send(&mut self, outgoing: Outgoing);
 
-    /// Writes what is queued. Whether it is written. A failure shows in [`poll_receive`](Self::poll_receive).
+    /// Writes the queued messages. Ready once they are written or the wire has failed.
+    /// The failure shows in [`poll_receive`](Self::poll_receive).
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
-    /// Writes what is queued, and closes our side.
+    /// Writes the queued messages, and closes the direction to the live side.
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 }
 
@@ -83,7 +84,7 @@ pub struct PacketWire<T> {
 }
 
 impl<T: Transport> PacketWire<T> {
-    /// Over a transport. What is not a message cannot be sent over it.
+    /// Creates a wire over a transport. Text that is not a message is not sent.
     pub fn new(transport: T) -> Self {
         Self { transport, queue: VecDeque::new() }
     }
@@ -109,7 +110,7 @@ impl<T: Transport> Wire for PacketWire<T> {
                 return Poll::Ready(());
             }
             if let Some(packet) = self.queue.pop_front() {
-                let _shows_when_read = Pin::new(&mut self.transport).start_send(packet);
+                let _poll_receive_reports_it = Pin::new(&mut self.transport).start_send(packet);
             }
         }
         Pin::new(&mut self.transport).poll_flush(cx).map(drop)
@@ -141,7 +142,7 @@ fn incoming(packet: Packet) -> Incoming {
 #[derive(Debug)]
 pub struct LineWire<R, W> {
     read: R,
-    /// None once it is closed or has failed.
+    /// `None` once it is closed or has failed.
     write: Option<W>,
     lines: LineDecoder,
     has_ended: bool,
@@ -149,7 +150,7 @@ pub struct LineWire<R, W> {
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineWire<R, W> {
-    /// Over a reader and a writer. The writer is dropped to close it.
+    /// Creates a wire over a reader and a writer.
     pub fn new(read: R, write: W) -> Self {
         let lines = LineDecoder::new(DEFAULT_LINE_LIMIT);
         Self { read, write: Some(write), lines, has_ended: false, queue: VecDeque::new() }
