@@ -53,7 +53,7 @@ fn make_private(_file: &File) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// When the file cannot be written.
+/// Fails if the file cannot be written.
 pub fn write_private(path: impl AsRef<Path>, text: &str) -> io::Result<()> {
     let path = path.as_ref();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
@@ -78,7 +78,7 @@ pub(crate) fn replace_private(
         Err(error) => Err(error),
     };
     if replaced.is_err() {
-        // The error that matters is that of writing.
+        // The error of writing is returned, not that of removing.
         let _left = fs::remove_file(&new_path);
     }
     replaced
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_behind_its_link_and_nothing_else_is_touched() {
+    fn file_behind_a_link_is_replaced_and_no_other_file_changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("real"), "old").unwrap();
@@ -130,7 +130,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_the_owner_reads_it() {
+    fn only_the_owner_can_read_a_file() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");

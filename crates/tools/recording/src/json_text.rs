@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_have_their_paths_and_all_else_stays() {
+    fn tokens_have_paths_and_other_text_is_unchanged() {
         let json = r#" {"a":[1.50e2, "x\n\"", {"b/c":null}], "d":{}, "e":"" , "a":true} "#;
         let mut seen = Vec::new();
         let same = rewrite(json, &mut |path, token| {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::event::{KEPT_OF_LONG_LINE, Line};
 
-/// A limit on the bytes that several owners keep together.
+/// A limit on the bytes of several buffers together.
 #[derive(Debug)]
 pub(crate) struct Budget {
     used: AtomicUsize,
@@ -18,7 +18,7 @@ impl Budget {
     }
 }
 
-/// An owner's part of a budget, until it is dropped.
+/// The bytes of a budget that one buffer has reserved. Dropping it returns them.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     budget: Arc<Budget>,
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_cut_at_their_limit_and_at_that_of_all() {
+    fn lines_are_cut_at_their_own_and_the_common_limit() {
         let budget = Budget::new(20_000);
         let mut lines: Vec<_> = (0..3).map(|_| LineBuffer::new(12_000, &budget)).collect();
         for _ in 0..9 {

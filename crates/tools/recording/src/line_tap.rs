@@ -42,7 +42,7 @@ impl LineTap {
         }
     }
 
-    /// Records the last line, which has no end, and that the side has closed its stream.
+    /// Records the incomplete last line, and that the side has closed its stream.
     pub fn end(&mut self) {
         self.end_line();
         if let Some((recorder, _)) = self.open.take()
@@ -89,7 +89,7 @@ pub(crate) fn message_or_text(line: Line) -> Option<EventKind> {
     })
 }
 
-/// The same JSON without line breaks.
+/// Returns the JSON without line breaks.
 fn one_line(json: RawJson) -> RawJson {
     if !json.as_str().contains(['\n', '\r']) {
         return json;

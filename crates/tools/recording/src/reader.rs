@@ -44,8 +44,8 @@ pub enum ReadError {
         /// The fault.
         error: serde_json::Error,
     },
-    /// A line has no member for an event, or, in a script, one without a meaning there.
-    #[error("line {line} names no event")]
+    /// A line has no member of an event, or has one that a script does not allow.
+    #[error("line {line} contains no event")]
     #[non_exhaustive]
     NoEvent {
         /// The number of the line, from 1.
@@ -55,7 +55,7 @@ pub enum ReadError {
     #[error("the recording has version {0} of the format, and this program reads version {FORMAT}")]
     Version(u32),
     /// A script where a recording was expected: its messages are patterns.
-    #[error("it is a script, and no recording")]
+    #[error("it is a script, not a recording")]
     IsScript,
     /// A recording where a script was expected.
     #[error("it is not a script: its first line has no member `script`")]

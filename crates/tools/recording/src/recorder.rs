@@ -17,7 +17,7 @@ use crate::file::create_private;
 use crate::line_buffer::{Budget, LineBuffer};
 use crate::mask::Masker;
 use crate::trace::Trace;
-use crate::writer::{OnStop, Order, Progress, RecordingError, Writer};
+use crate::writer::{OnStop, RecordingError, Writer, WriterCommand, WriterStatus};
 
 /// The most queued events.
 const QUEUED_EVENTS: usize = 1 << 16;
@@ -49,8 +49,8 @@ pub struct RecorderConfig {
     /// Sets the clock of the time since the start (default: the monotonic clock), and leaves out the wall-clock time of the start.
     #[build(dynamic)]
     clock: Option<Box<dyn Fn() -> Duration + Send + Sync>>,
-    /// Writes a trace for people who watch, in place of a recording. It has no header, and each event is written at once, with the
-    /// time of day and whether our side `us` sent or received it. A trace can be read as a recording.
+    /// Writes a trace in place of a recording, for reading while it grows. It has no header. Each event is written at once, with the
+    /// time of day and the direction as seen by our side `us`. A trace can be read as a recording.
     trace: Option<Side>,
 }
 
@@ -82,7 +82,7 @@ impl RecorderConfig {
     ///
     /// # Errors
     ///
-    /// When the file cannot be created, or no thread can be started.
+    /// Fails if the file cannot be created, or the thread cannot be started.
     pub fn create(self, path: impl AsRef<Path>) -> io::Result<Recorder> {
         let path = path.as_ref();
         let file = create_private(path)?;
@@ -95,14 +95,14 @@ impl RecorderConfig {
                 Box::new(move || start.elapsed())
             }
         };
-        let (orders, receiver) = sync_channel(QUEUED_EVENTS);
-        let progress = Arc::<Progress>::default();
+        let (commands, receiver) = sync_channel(QUEUED_EVENTS);
+        let status = Arc::<WriterStatus>::default();
         let on_stop = Arc::new(self.on_stop);
         let writer = Writer {
             header,
             masker: self.masker,
             file: BufWriter::new(file),
-            // The file itself stays where it is when links change.
+            // The path does not depend on links, which may change.
             path: path.canonicalize()?,
             written: 0,
             limit: self.size_limit,
@@ -110,14 +110,14 @@ impl RecorderConfig {
             event_limit: self.event_limit,
             held: self.trace.is_none().then(Vec::new),
             trace: self.trace.map(|us| Trace { us, start: SystemTime::now() }),
-            progress: progress.clone(),
+            status: status.clone(),
             on_stop: on_stop.clone(),
             generation: 0,
         };
         std::thread::Builder::new().name("recording".into()).spawn(move || writer.run(&receiver))?;
         let inner = Inner {
-            orders,
-            progress,
+            commands,
+            status,
             clock,
             line_limit: self.line_limit,
             queue_limit: self.queue_limit,
@@ -142,8 +142,8 @@ pub struct Recorder {
 }
 
 struct Inner {
-    orders: SyncSender<Order>,
-    progress: Arc<Progress>,
+    commands: SyncSender<WriterCommand>,
+    status: Arc<WriterStatus>,
     clock: Clock,
     line_limit: usize,
     queue_limit: usize,
@@ -153,12 +153,12 @@ struct Inner {
 }
 
 impl Recorder {
-    /// Records what a side did now. Returns at once.
+    /// Records an event of a side with the current time. Does not block.
     pub fn record(&self, from: Side, kind: EventKind) {
         self.add(Event::new(self.now(), from, kind));
     }
 
-    /// Records what a side did now in an HTTP exchange.
+    /// Records an event of a side in an HTTP exchange, with the current time.
     pub fn record_in(&self, exchange: Option<u64>, from: Side, kind: EventKind) {
         self.add(Event { exchange, ..Event::new(self.now(), from, kind) });
     }
@@ -170,20 +170,20 @@ impl Recorder {
 
     /// Corrects the kind of the transport, which is known only from the first exchange. Later corrections have no effect.
     pub fn set_transport(&self, kind: TransportKind) {
-        self.send(Order::Transport(kind));
+        self.send(WriterCommand::Transport(kind));
     }
 
-    /// Writes all events so far to the file, and masks the secrets in lines from before they were known. Blocks for up to `limit`.
+    /// Writes all events so far to the file, and masks secrets in lines that precede their discovery. Blocks for up to `limit`.
     /// Returns whether everything is written.
     pub fn finish(&self, limit: Duration) -> bool {
         let (answer, answered) = sync_channel(1);
-        self.send(Order::Finish(answer));
+        self.send(WriterCommand::Finish(answer));
         answered.recv_timeout(limit).is_ok() && !self.has_stopped()
     }
 
     /// Whether the recording has stopped early.
     pub fn has_stopped(&self) -> bool {
-        self.inner.progress.stopped.load(Ordering::Relaxed)
+        self.inner.status.stopped.load(Ordering::Relaxed)
     }
 
     /// A buffer for a line or a body.
@@ -200,24 +200,24 @@ impl Recorder {
             return;
         }
         let size = event.size();
-        let queued = self.inner.progress.queued.fetch_add(size, Ordering::Relaxed) + size;
+        let queued = self.inner.status.queued.fetch_add(size, Ordering::Relaxed) + size;
         if queued > self.inner.queue_limit {
-            self.inner.progress.queued.fetch_sub(size, Ordering::Relaxed);
+            self.inner.status.queued.fetch_sub(size, Ordering::Relaxed);
             self.stop(queued);
         } else {
-            self.send(Order::Event(event));
+            self.send(WriterCommand::Event(event));
         }
     }
 
-    fn send(&self, order: Order) {
-        match self.inner.orders.try_send(order) {
+    fn send(&self, command: WriterCommand) {
+        match self.inner.commands.try_send(command) {
             Ok(()) | Err(TrySendError::Disconnected(_)) => {}
-            Err(TrySendError::Full(_)) => self.stop(self.inner.progress.queued.load(Ordering::Relaxed)),
+            Err(TrySendError::Full(_)) => self.stop(self.inner.status.queued.load(Ordering::Relaxed)),
         }
     }
 
     fn stop(&self, queued: usize) {
-        if !self.inner.progress.stopped.swap(true, Ordering::Relaxed) {
+        if !self.inner.status.stopped.swap(true, Ordering::Relaxed) {
             (self.inner.on_stop)(RecordingError::QueueLimit(queued));
         }
     }

@@ -1,4 +1,4 @@
-//! The lines of a trace: events with the time of day, and the direction that they have for the program that writes it.
+//! The lines of a trace: events with the time of day and the direction, as seen by the program that writes them.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -46,7 +46,7 @@ mod tests {
     use crate::event::{EventKind, Protocol};
 
     #[test]
-    fn a_line_has_the_time_of_day_and_the_direction_and_keeps_them_when_it_is_masked_again() {
+    fn line_keeps_its_time_and_direction_when_it_is_masked_again() {
         let trace = Trace { us: Side::Client, start: UNIX_EPOCH };
         let event = Event::new(Duration::from_millis(1500), Side::Client, EventKind::Closed);
         let recorded = event.to_line(Some(Protocol::Mcp));

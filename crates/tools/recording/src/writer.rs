@@ -35,7 +35,7 @@ pub enum RecordingError {
     EventLimit(usize),
     /// The lines from before a secret was known cannot be masked again.
     #[error(
-        "the recording may have secrets in lines from before they were known, and cannot be written again"
+        "earlier lines of the recording may contain secrets that were found later, and cannot be masked again"
     )]
     MaskAgain(#[source] io::Error),
     /// Events arrive faster than they are written.
@@ -44,16 +44,16 @@ pub enum RecordingError {
 }
 
 /// A command for the writer.
-pub(crate) enum Order {
+pub(crate) enum WriterCommand {
     Event(Event),
     Transport(TransportKind),
     /// Writes all events, and answers.
     Finish(SyncSender<()>),
 }
 
-/// The state that a recorder and its writer share.
+/// The status of a recording, which its recorder and its writer share.
 #[derive(Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct WriterStatus {
     /// The bytes of queued events.
     pub(crate) queued: AtomicUsize,
     /// Whether the recording has stopped.
@@ -75,7 +75,7 @@ pub(crate) struct Writer {
     pub(crate) held: Option<Vec<Event>>,
     /// The trace to write in place of a recording.
     pub(crate) trace: Option<Trace>,
-    pub(crate) progress: Arc<Progress>,
+    pub(crate) status: Arc<WriterStatus>,
     pub(crate) on_stop: Arc<OnStop>,
     /// The generation of the masker's secrets with which all lines so far are masked.
     pub(crate) generation: usize,
@@ -83,18 +83,18 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Writes events until the last recorder is dropped.
-    pub(crate) fn run(mut self, orders: &Receiver<Order>) {
+    pub(crate) fn run(mut self, commands: &Receiver<WriterCommand>) {
         let mut result = Ok(());
         let mut is_flushed = true;
         loop {
-            let order = if is_flushed {
-                orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            let command = if is_flushed {
+                commands.recv().map_err(|_| RecvTimeoutError::Disconnected)
             } else {
-                orders.recv_timeout(FLUSH_AFTER)
+                commands.recv_timeout(FLUSH_AFTER)
             };
-            let answer = match order {
-                Ok(Order::Event(event)) => {
-                    self.progress.queued.fetch_sub(event.size(), Ordering::Relaxed);
+            let answer = match command {
+                Ok(WriterCommand::Event(event)) => {
+                    self.status.queued.fetch_sub(event.size(), Ordering::Relaxed);
                     result = result.and_then(|()| self.take(event));
                     // A trace is read while it grows.
                     if self.trace.is_some() {
@@ -103,11 +103,11 @@ impl Writer {
                     is_flushed = self.trace.is_some();
                     None
                 }
-                Ok(Order::Transport(kind)) => {
+                Ok(WriterCommand::Transport(kind)) => {
                     self.header.transport = Some(kind);
                     None
                 }
-                Ok(Order::Finish(answer)) => {
+                Ok(WriterCommand::Finish(answer)) => {
                     result = result.and_then(|()| self.finish());
                     is_flushed = true;
                     Some(answer)
@@ -128,7 +128,7 @@ impl Writer {
                 // Later events are taken from the queue and dropped.
             }
             if let Some(answer) = answer {
-                // A caller that has gone needs no answer.
+                // A caller that has stopped waiting needs no answer.
                 let _gone = answer.send(());
             }
         }
@@ -136,14 +136,14 @@ impl Writer {
 
     fn stop(&mut self, result: Result<(), RecordingError>) {
         if let Err(error) = result
-            && !self.progress.stopped.swap(true, Ordering::Relaxed)
+            && !self.status.stopped.swap(true, Ordering::Relaxed)
         {
             (self.on_stop)(error);
         }
     }
 
     fn take(&mut self, event: Event) -> Result<(), RecordingError> {
-        if self.progress.stopped.load(Ordering::Relaxed) {
+        if self.status.stopped.load(Ordering::Relaxed) {
             return Ok(());
         }
         let Some(held) = &mut self.held else { return self.write(event) };
@@ -195,7 +195,7 @@ impl Writer {
 
     /// Writes the remaining events, and masks the secrets in lines from before they were known.
     fn finish(&mut self) -> Result<(), RecordingError> {
-        if !self.progress.stopped.load(Ordering::Relaxed) {
+        if !self.status.stopped.load(Ordering::Relaxed) {
             self.write_held()?;
         }
         self.file.flush()?;

@@ -12,7 +12,7 @@ pub(super) struct StreamEvent {
 
 /// The result of reading a piece of a stream.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum StreamStep {
     /// The end of an event.
     Event(StreamEvent),
     /// An empty line that ends no event.
@@ -21,8 +21,8 @@ pub(super) enum Step {
     More,
 }
 
-/// Decodes a stream that arrives in any pieces. Reads each byte once. Keeps the whole of `data` fields only, within the limits of
-/// their buffer.
+/// Decodes a stream that arrives in any pieces. Reads each byte once. Of the fields, only `data` is kept whole, within the limits
+/// of its buffer.
 #[derive(Debug)]
 pub(super) struct EventDecoder {
     field: Field,
@@ -70,15 +70,15 @@ impl EventDecoder {
         let mut events = Vec::new();
         loop {
             match self.step(&mut bytes) {
-                Step::Event(event) => events.push(event),
-                Step::Blank => {}
-                Step::More => return events,
+                StreamStep::Event(event) => events.push(event),
+                StreamStep::Blank => {}
+                StreamStep::More => return events,
             }
         }
     }
 
     /// Takes bytes up to the end of an event or an empty line, and leaves the others.
-    pub(super) fn step(&mut self, bytes: &mut &[u8]) -> Step {
+    pub(super) fn step(&mut self, bytes: &mut &[u8]) -> StreamStep {
         loop {
             if !bytes.is_empty() && std::mem::take(&mut self.after_return) {
                 *bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
@@ -86,7 +86,7 @@ impl EventDecoder {
             let Some(end) = bytes.iter().position(|byte| b"\r\n".contains(byte)) else {
                 self.content(bytes);
                 *bytes = &[];
-                return Step::More;
+                return StreamStep::More;
             };
             self.content(&bytes[..end]);
             self.after_return = bytes[end] == b'\r';
@@ -143,7 +143,7 @@ impl EventDecoder {
         has_name
     }
 
-    fn end_line(&mut self) -> Option<Step> {
+    fn end_line(&mut self) -> Option<StreamStep> {
         // A line without a colon is a name.
         let is_blank = !self.end_name();
         self.field = Field::Name(Vec::new());
@@ -153,8 +153,8 @@ impl EventDecoder {
         let name = String::from_utf8_lossy(&std::mem::take(&mut self.name)).into_owned();
         let data = self.data.take();
         Some(match std::mem::take(&mut self.has_data) {
-            true => Step::Event(StreamEvent { name, data }),
-            false => Step::Blank,
+            true => StreamStep::Event(StreamEvent { name, data }),
+            false => StreamStep::Blank,
         })
     }
 }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn only_data_counts_and_takes_memory() {
+    fn only_data_fields_are_kept() {
         let mut decoder = decoder(1000);
         for start in [&b":"[..], b"event:", b"id: ", b""] {
             decoder.push(start);

@@ -8,7 +8,7 @@ use futures_util::{Stream, StreamExt, stream};
 use http::Uri;
 use http_body::{Body, Frame};
 
-use super::event_stream::{EventDecoder, Step, StreamEvent};
+use super::event_stream::{EventDecoder, StreamEvent, StreamStep};
 use super::exchange::ExchangeTap;
 use super::proxy::{ProxyError, UpstreamBody};
 use crate::line_buffer::LineBuffer;
@@ -121,9 +121,9 @@ impl EndpointRewriter {
             let step = self.decoder.step(&mut rest);
             self.held.extend_from_slice(&before[..before.len() - rest.len()]);
             match step {
-                Step::More => return (passed, false),
-                Step::Blank => passed.append(&mut self.held),
-                Step::Event(event) => {
+                StreamStep::More => return (passed, false),
+                StreamStep::Blank => passed.append(&mut self.held),
+                StreamStep::Event(event) => {
                     self.rewrite(&event);
                     is_done = true;
                 }
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_url_of_the_endpoint_stays_in_the_proxy() {
+    fn url_of_the_endpoint_becomes_one_of_the_proxy() {
         for (stream, expected) in [
             (
                 "event: endpoint\ndata: http://Server:80/m?a=1\n\ndata: http://server:80/x\n\n",

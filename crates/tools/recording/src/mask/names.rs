@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_what_is_secret() {
+    fn names_decide_whether_values_are_secret() {
         for name in [
             "token",
             "access_token",

@@ -81,7 +81,7 @@ enum Reason {
 }
 
 /// A `=` or `:` in a text, with the name before it.
-struct Place<'a> {
+struct Candidate<'a> {
     text: &'a str,
     at: usize,
     name: Name,
@@ -98,18 +98,18 @@ fn values_of(text: &str, at: usize) -> Vec<Value> {
     let name = Name::before(text, at);
     let before = &text[..name.range.start];
     let word = decoded(&text[name.range.clone()]);
-    let place = Place { text, at, name, word, operator, before, behind };
-    let Some(reason) = place.reason() else { return Vec::new() };
-    if operator == Operator::Colon && !place.name.is_quoted && reason == Reason::Name {
+    let candidate = Candidate { text, at, name, word, operator, before, behind };
+    let Some(reason) = candidate.reason() else { return Vec::new() };
+    if operator == Operator::Colon && !candidate.name.is_quoted && reason == Reason::Name {
         let block = block_values(text, before, text.len() - behind.len());
         if !block.is_empty() {
             return block;
         }
     }
-    place.value(reason).into_iter().collect()
+    candidate.value(reason).into_iter().collect()
 }
 
-impl Place<'_> {
+impl Candidate<'_> {
     fn reason(&self) -> Option<Reason> {
         let Self { word, before, behind, .. } = self;
         if is_secret_text_name(word) {

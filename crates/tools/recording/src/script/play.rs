@@ -61,11 +61,11 @@ pub struct ScriptFailure {
 }
 
 impl fmt::Display for ScriptFailure {
-    /// Text for a terminal: what the judged side sent is escaped, and long values are cut.
+    /// Text for a terminal: text of the judged side is escaped, and long values are cut.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.event {
             Some(event) => write!(f, "event {event}: ")?,
-            None => f.write_str("behind the last event: ")?,
+            None => f.write_str("after the last event: ")?,
         }
         write!(f, "expected {}, seen {}", Shown(&self.expected), Shown(&self.seen))
     }
@@ -74,13 +74,13 @@ impl fmt::Display for ScriptFailure {
 impl std::error::Error for ScriptFailure {}
 
 /// Plays the side that is not judged: sends its lines, and compares the messages of the judged side, one after the other. Then closes
-/// the wire, and expects silence or the end. `sleep` waits.
+/// the wire, and expects silence or the end. `sleep` returns a future that waits.
 ///
 /// Lines that follow one another are sent in one write.
 ///
 /// # Errors
 ///
-/// At the first event that the judged side does not match.
+/// Fails at the first event that the judged side does not match.
 pub async fn play<W, S>(
     script: &Script,
     wire: &mut W,
@@ -139,7 +139,7 @@ struct Mismatch {
     seen: String,
 }
 
-/// A line that arrives, or the reason why none does.
+/// A line that arrived, or the reason why none did.
 enum Arrival {
     Line(Vec<u8>),
     Nothing(String),
@@ -188,7 +188,7 @@ where
             Arrival::Line(line) => match serde_json::from_slice::<Value>(&line) {
                 Ok(message) if self.bindings.matches(pattern, &message) => return Ok(()),
                 Ok(message) => message.to_string(),
-                Err(_) => format!("no JSON: {}", String::from_utf8_lossy(&line)),
+                Err(_) => format!("not JSON: {}", String::from_utf8_lossy(&line)),
             },
             Arrival::Nothing(why) => why,
         };

@@ -40,7 +40,7 @@ impl AsyncWrite for Writes {
     }
 }
 
-/// Plays a script against an agent that has said all this at the beginning and closed: the outcome, and what was written.
+/// Plays a script against an agent that has sent everything and closed. Returns the outcome and the written texts.
 async fn against(lines: &str, said: &str) -> (Result<(), String>, Vec<String>) {
     let writes = Writes::default();
     let mut wire = LineStreams::new(Cursor::new(said.as_bytes().to_vec()), writes.clone());
@@ -65,7 +65,7 @@ const ASKED: &str = r#"{"note":"a question in between"}
 "#;
 
 #[tokio::test(start_paused = true)]
-async fn lines_of_the_player_go_out_as_they_are_and_in_one_write() {
+async fn lines_of_the_player_are_sent_unchanged_in_one_write() {
     let said = "{\"id\":\"x\",\"method\":\"ask\"}\r\n{\"id\":1,\"result\":{\"a\":2}}";
     let (played, written) = against(ASKED, said).await;
     assert_eq!(played, Ok(()));
@@ -81,19 +81,19 @@ async fn each_event_can_fail() {
     let other = format!("{answer}\n{ask}\n");
     assert_eq!(failure(ASKED, &other).await, format!("{expected}{answer}"));
     assert_eq!(failure(ASKED, "").await, format!("{expected}the end"));
-    assert_eq!(failure(ASKED, "\n").await, format!("{expected}no JSON: "));
-    assert_eq!(failure(ASKED, "\u{1b}[2J\n").await, format!("{expected}no JSON: ^[[2J"));
+    assert_eq!(failure(ASKED, "\n").await, format!("{expected}not JSON: "));
+    assert_eq!(failure(ASKED, "\u{1b}[2J\n").await, format!("{expected}not JSON: ^[[2J"));
     let missing = r#"event 9: expected {"id":1,"result":{"...":0}}, seen the end"#;
     assert_eq!(failure(ASKED, ask).await, missing);
     let more = format!("{ask}\n{answer}\n{{}}\n");
-    assert_eq!(failure(ASKED, &more).await, "behind the last event: expected silence, seen {}");
+    assert_eq!(failure(ASKED, &more).await, "after the last event: expected silence, seen {}");
     let quiet = format!("{}{{\"quiet\":true}}\n", ASKED);
     assert_eq!(failure(&quiet, &more).await, "event 10: expected silence, seen {}");
     assert_eq!(against(&quiet, &format!("{ask}\n{answer}\n")).await.0, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_limits_are_those_that_were_set() {
+async fn set_limits_apply() {
     let config = ScriptConfig::new()
         .message(Duration::from_secs(3))
         .first_message(Duration::from_secs(7))
@@ -145,7 +145,7 @@ async fn lines_may_come_in_pieces_and_late() {
 }
 
 #[test]
-fn headers_say_who_is_judged_and_for_what() {
+fn header_names_the_judged_side_and_the_requirements() {
     let read = script("");
     assert_eq!((read.judged, read.protocol), (Side::Agent, Some(Protocol::Acp)));
     assert_eq!((read.revision.as_deref(), &*read.requirements), (Some("1"), &["RPC-01".to_owned()][..]));

@@ -11,7 +11,7 @@ const CHUNK: usize = 8 << 10;
 
 /// Carries the lines of a script.
 pub trait ScriptWire {
-    /// Writes bytes, which are whole lines, in one write if possible. A lost line is noticed by the missing reaction.
+    /// Writes whole lines, in one write if possible. Reports no failure: if a line is lost, the expected message is missing.
     fn write(&mut self, lines: &[u8]) -> impl Future<Output = ()> + Send;
 
     /// The next line of the judged side, without its end. `None` once it has closed. May be dropped and called again.
@@ -29,7 +29,7 @@ pub struct LineStreams<R, W> {
     write: W,
     /// The bytes that were read and are not a whole line yet.
     unread: Vec<u8>,
-    /// How many of these bytes are known to have no line end.
+    /// The number of these bytes that were searched for a line end.
     searched: usize,
     chunk: Vec<u8>,
     line_limit: usize,

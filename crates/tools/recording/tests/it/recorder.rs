@@ -61,7 +61,7 @@ fn lines_become_messages_and_texts_in_any_pieces() {
 }
 
 #[test]
-fn events_before_the_protocol_is_known_get_its_names() {
+fn early_events_get_side_names_of_the_later_known_protocol() {
     let text = record(config(), |recorder| {
         LineTap::stderr(Some(recorder.clone()), Side::Server).push(b"starting\n");
         LineTap::messages(Some(recorder.clone()), Side::Client)
@@ -114,7 +114,7 @@ fn a_secret_that_is_found_late_is_masked_in_earlier_lines() {
 }
 
 #[test]
-fn without_masks_all_is_recorded() {
+fn recording_without_masks_contains_secrets() {
     let text = record(config().masker(None), |recorder| {
         LineTap::messages(Some(recorder.clone()), Side::Client).push(b"{\"password\":\"planted\"}\n");
     });
@@ -122,7 +122,7 @@ fn without_masks_all_is_recorded() {
 }
 
 #[test]
-fn a_recording_stops_at_its_limits_and_says_so_once() {
+fn recording_stops_at_its_limits_and_reports_it_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("recording.jsonl");
     let errors = Arc::new(Mutex::new(Vec::new()));
@@ -157,7 +157,7 @@ fn a_recording_stops_at_its_limits_and_says_so_once() {
 }
 
 #[test]
-fn only_what_was_recorded_is_masked_again() {
+fn only_events_are_masked_again() {
     let text = record(config(), |recorder| {
         let mut client = LineTap::messages(Some(recorder.clone()), Side::Client);
         client.push(b"{\"method\":\"a\",\"params\":{\"x\":\"planted-1\",\"exit\":\"1.000,\"}}\n");

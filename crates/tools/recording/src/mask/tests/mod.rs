@@ -157,7 +157,7 @@ fn private_key_that_is_printed_line_by_line_is_masked() {
 }
 
 #[test]
-fn more_secrets_than_are_counted_are_masked_as_well() {
+fn secrets_beyond_the_numbered_ones_are_masked() {
     let mut masker = Masker::new();
     for number in 0..3000 {
         let shown = masker.message(&format!("{{\"token\":\"planted-{number}\"}}"));

@@ -175,7 +175,7 @@ fn word_below_a_common_name_is_masked_only_in_its_place() {
 }
 
 #[test]
-fn harmless_messages_stay_as_they_are() {
+fn harmless_messages_are_unchanged() {
     for message in HARMLESS {
         assert_eq!(Masker::new().message(message), *message);
     }
