@@ -58,7 +58,8 @@
 //! From the inside out, the parts are: `Resources`, the settings, quotas and clock of an endpoint; `ResponseStream` and
 //! `RunningExchange`, one response that is being written and one request that runs without a session; `Session` and its
 //! `Connection`; `EndpointCore`, which adds the service; `ResponseFuture`, the response to one request; `Endpoint`; and `serve`,
-//! which binds it to a socket. `nodes` adds the work of several nodes to each of them.
+//! which binds it to a socket. `nodes` adds to each of them the part for sessions that
+//! several nodes share.
 //!
 //! The body of a request without a session is read twice before its arguments are decoded: once for the envelope (`Frame::parse`), once
 //! for the members of the params that a layer below the handler reads (`ParamsMembers`). Their positions stay with the request's head

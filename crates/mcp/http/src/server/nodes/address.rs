@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_to_a_request_finds_the_node_that_has_sent_it() {
+    fn response_is_forwarded_to_the_node_that_sent_the_request() {
         for id in ["7", r#""s-1""#] {
             let sent = format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"_meta":{{"progressToken":{id}}}}}}}"#
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_goes_where_the_request_runs() {
+    fn cancellation_is_forwarded_unless_the_request_runs_here() {
         let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#;
         assert_eq!(text(&incoming(HERE, frame(cancel), |_| true).0.unwrap()), cancel);
         let (none, forwards) = incoming(HERE, frame(cancel), |_| false);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_this_node_and_of_none_stay() {
+    fn ids_without_the_name_of_a_node_are_unchanged() {
         for other in [
             r#"{"jsonrpc":"2.0","id":"s-1","result":{}}"#,
             r#"{"jsonrpc":"2.0","id":7,"result":{}}"#,

@@ -46,7 +46,7 @@ impl NodeListener for BusListener {
                     session.send_kept(message, &core.resources);
                 }
             }
-            // Each session looks at its record at the next tick.
+            // The next tick reads the records of all sessions again.
             BusEvent::Missed => {
                 for session in core.sessions.all() {
                     session.shared().iter().for_each(|shared| shared.set_stale());

@@ -35,8 +35,8 @@ impl SessionPeers {
         if let Self::Record(_) = self { Some(0) } else { self.next_number(last) }
     }
 
-    /// The requests that a stream names, so that another node can resume or take over the stream.
-    pub(crate) fn named<'a>(&self, requests: &'a [RequestId]) -> &'a [RequestId] {
+    /// The requests to store with a stream, so that another node can resume or take it over. Empty without a shared store.
+    pub(crate) fn stored_requests<'a>(&self, requests: &'a [RequestId]) -> &'a [RequestId] {
         if let Self::Record(_) = self { requests } else { &[] }
     }
 
@@ -73,7 +73,7 @@ impl SessionPeers {
     }
 
     /// Whether a session that has ended here may continue at other nodes and be loaded again.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn continues_elsewhere(&self) -> bool {
         !matches!(self, Self::None)
     }
 

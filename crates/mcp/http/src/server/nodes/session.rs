@@ -87,7 +87,7 @@ impl Session {
         None
     }
 
-    /// Drops the stored events of a session that has left the table, unless other nodes may have the session.
+    /// Drops the stored events of a session that was removed from the table, unless other nodes may have the session.
     pub(crate) fn leave(&self, sessions: &Sessions) {
         if self.shared().is_none() {
             sessions.forget(self.id);
@@ -114,7 +114,7 @@ impl Session {
     }
 }
 
-/// Methods for messages and loads of other nodes' sessions.
+/// Methods for messages of other nodes, and for loading their sessions.
 impl Session {
     /// Makes a session of another node, which is then [fed](Self::feed) the messages of its record.
     pub(super) fn restored(id: SessionId, principal: Option<Principal>, caller: Caller, now: u32) -> Self {

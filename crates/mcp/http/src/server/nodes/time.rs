@@ -6,11 +6,11 @@ use futures::StreamExt;
 use futures::stream;
 
 use crate::server::endpoint::endpoint_core::EndpointCore;
-use crate::server::nodes::record::change::{record_again, refresh};
+use crate::server::nodes::record::change::{refresh, retry_record_ready};
 use crate::server::nodes::sealed;
 use crate::server::session::Session;
 
-/// The most records that are checked at the same time.
+/// The number of records that are checked at the same time.
 const AT_ONCE: usize = 64;
 
 /// Restarts the time to live of the records of sessions that were used since the last restart, once in a tenth of that time.
@@ -30,7 +30,7 @@ pub(crate) fn tick(core: &Arc<EndpointCore>) {
     let core_of_job = core.clone();
     core.resources.spawn(async move {
         let core = &core_of_job;
-        stream::iter(due).for_each_concurrent(AT_ONCE, |due| look(core, due)).await;
+        stream::iter(due).for_each_concurrent(AT_ONCE, |due| check_record(core, due)).await;
     });
 }
 
@@ -40,17 +40,17 @@ struct DueSession(Arc<Session>);
 
 impl Drop for DueSession {
     fn drop(&mut self) {
-        self.0.shared().iter().for_each(|shared| shared.end_look());
+        self.0.shared().iter().for_each(|shared| shared.end_check());
     }
 }
 
-async fn look(core: &Arc<EndpointCore>, due: DueSession) {
+async fn check_record(core: &Arc<EndpointCore>, due: DueSession) {
     let session = &due.0;
     let Some((node, shared)) = core.resources.config.shared_node().zip(session.shared()) else { return };
     if shared.is_stale() {
         refresh(&core.sessions, session).await;
     }
-    record_again(&core.sessions, session).await;
+    retry_record_ready(&core.sessions, session).await;
     match node.stores().records.touch(session.id(), core.resources.config.idle).await {
         Ok(true) => shared.set_touched(true),
         Ok(false) => {

@@ -64,8 +64,8 @@ impl Session {
     ) -> Poll<Result<AdmittedPost<'_>, DeliverError>> {
         let mut state = self.lock();
         if state.closed {
-            let goes_on = self.peers.goes_on();
-            return Poll::Ready(Err(if goes_on { DeliverError::Away } else { DeliverError::Gone }));
+            let continues = self.peers.continues_elsewhere();
+            return Poll::Ready(Err(if continues { DeliverError::Away } else { DeliverError::Gone }));
         }
         state.last_request = resources.now();
         let limit = resources.config.stream_limit;
@@ -99,7 +99,7 @@ impl Session {
     ) -> StreamReader {
         let primes = state.revision.is_some_and(Revision::has_priming_events);
         let ids = requests.ids();
-        let expected = (ids.len(), self.peers.named(ids));
+        let expected = (ids.len(), self.peers.stored_requests(ids));
         let stream = ResponseStream::for_post(number, self.id, form, self.caller.clone(), expected, primes);
         let reader = StreamReader::open(stream, Some(reservation), resources);
         match requests {

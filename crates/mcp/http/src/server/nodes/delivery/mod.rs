@@ -17,7 +17,7 @@ pub(crate) struct Delivery {
     deliverer: Deliverer,
     /// The newest GET that this node knows of.
     newest: ListenClaim,
-    /// When the client has opened the newest GET here.
+    /// The time at which the client has opened its newest GET here, in µs since 1970.
     own_since: u64,
     /// Whether this node has claimed delivery by a GET and has not reported the end of that GET.
     has_open_claim: bool,
@@ -28,7 +28,7 @@ enum Deliverer {
     This,
     Other,
     /// The session has ended at the node that delivered, and no GET has been opened since: each node keeps its notifications.
-    Nobody,
+    NoNode,
 }
 
 /// The reaction to a GET at another node.
@@ -87,7 +87,7 @@ impl Delivery {
         self.newest = ListenClaim::new(self.newest.since.max(other.since), other.node);
         match std::mem::replace(&mut self.deliverer, Deliverer::Other) {
             Deliverer::This => Reaction::Yield { deliverer: node, hands_over: true },
-            Deliverer::Nobody => Reaction::Yield { deliverer: before, hands_over: false },
+            Deliverer::NoNode => Reaction::Yield { deliverer: before, hands_over: false },
             Deliverer::Other => Reaction::Nothing,
         }
     }
@@ -110,7 +110,7 @@ impl Delivery {
             return Reaction::Claim(self.claim(node));
         }
         if !keeps {
-            self.deliverer = Deliverer::Nobody;
+            self.deliverer = Deliverer::NoNode;
         }
         Reaction::Nothing
     }
@@ -124,23 +124,23 @@ mod tests {
     const TWO: NodeId = NodeId::new(2);
 
     #[test]
-    fn of_two_nodes_where_a_client_listens_the_newer_one_delivers() {
+    fn node_with_the_newer_get_delivers() {
         let (mut one, mut two) = (Delivery::new(true), Delivery::new(false));
         let (first, second) = (one.claim(ONE), two.claim(TWO));
-        // Both have claimed before they hear of each other.
+        // Both have claimed before they receive each other's claim.
         let (older, newer) = if first < second { (&mut one, &mut two) } else { (&mut two, &mut one) };
         let (low, high) = (first.min(second), first.max(second));
         assert!(matches!(newer.yield_to(low, high.node, true), Reaction::Claim(own) if own == high));
         assert!(matches!(older.yield_to(high, low.node, true), Reaction::Yield { hands_over: true, .. }));
         assert_eq!((older.deliverer, newer.deliverer), (Deliverer::Other, Deliverer::This));
-        // A node that knows of the other's claim is newer, whatever its clock.
+        // A claim that is made with knowledge of the other's is newer, whatever the clock.
         let third = older.claim(ONE);
         assert!(third > high);
         assert!(matches!(newer.yield_to(third, high.node, true), Reaction::Yield { .. }));
     }
 
     #[test]
-    fn a_node_that_has_missed_the_end_of_a_newer_get_delivers_once_it_hears_of_that() {
+    fn node_delivers_once_it_learns_of_the_missed_end_of_a_newer_get() {
         let (mut one, mut two) = (Delivery::new(true), Delivery::new(false));
         let older = one.claim(ONE);
         two.yield_to(older, TWO, false);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_whose_client_has_left_yields_to_any() {
+    fn node_without_an_open_get_yields_to_any_claim() {
         let mut one = Delivery::new(true);
         one.claim(ONE);
         let old = ListenClaim::new(1, TWO);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn each_node_keeps_what_there_is_once_the_one_that_delivered_has_ended() {
+    fn each_node_keeps_notifications_once_the_delivering_node_has_ended() {
         let mut two = Delivery::new(false);
         two.yield_to(ListenClaim::new(7, ONE), TWO, false);
         assert!(matches!(two.end_of((TWO, false), TWO, false), Reaction::Nothing));
@@ -176,7 +176,7 @@ mod tests {
         two.end_of((ONE, true), TWO, false);
         assert_eq!(two.deliverer, Deliverer::Other, "it keeps what comes");
         two.end_of((ONE, false), TWO, false);
-        assert_eq!(two.deliverer, Deliverer::Nobody);
+        assert_eq!(two.deliverer, Deliverer::NoNode);
         let other = ListenClaim::new(9, NodeId::new(3));
         assert!(matches!(
             two.yield_to(other, TWO, false),

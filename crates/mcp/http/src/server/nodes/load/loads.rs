@@ -16,17 +16,17 @@ use crate::server::{Caller, Principal};
 pub(crate) struct Loads {
     pub(crate) open: Mutex<HashMap<Key, LoadResult>>,
     pub(crate) places: Places,
-    /// Counts the requests that wait for a place.
+    /// Limits the requests that wait for a place.
     pub(crate) waiting: Quota,
 }
 
 /// The principal is part of the key: a load for the wrong principal fails, and must not fail the load of the owner.
 pub(crate) type Key = (SessionId, Option<Principal>);
 
-/// The result of a load, once there is one.
+/// The result of a load. `None` while it runs.
 pub(crate) type LoadResult = Arc<Monitor<Option<Result<(), NotLoaded>>>>;
 
-/// Why a session is not loaded.
+/// The reason why a session was not loaded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NotLoaded {
     /// There is no such session, it belongs to another principal, or the service refuses to continue it.
@@ -36,7 +36,7 @@ pub(crate) enum NotLoaded {
     Full(NoSession),
     /// There is no room for its record.
     TooLarge(QuotaExceeded),
-    /// The service has not continued it in time.
+    /// The service has not answered the replayed messages in time.
     Late,
     Unserved,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Places {
 #[derive(Debug, Default)]
 struct Callers {
     places: BTreeMap<Caller, Weak<Semaphore>>,
-    /// At this number of callers, those without a place are forgotten.
+    /// The number of callers at which those without a place are forgotten.
     sweep_at: usize,
 }
 

@@ -78,12 +78,11 @@ fn origin(core: &EndpointCore, id: SessionId, head: &Head) -> Option<Origin> {
     sealed::value(head).and_then(|value| sealed::open(core, id, value)).map(Origin::Sealed)
 }
 
-/// How long a request waits for a place among the loads. If no load is slow, all sessions of a caller are loaded within this
-/// time.
+/// The time that a request waits for a place among the loads. If no load is slow, all sessions of a caller are loaded within
+/// it.
 const PLACE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Begins to load a session once there is a place for that, or joins the load that has begun. Refuses if no place is free in
-/// time.
+/// Begins to load a session once a place is free, or joins the load that has begun. Refuses if no place is free in time.
 async fn begin_in_time(
     core: &Arc<EndpointCore>,
     id: SessionId,
@@ -182,7 +181,7 @@ async fn load(
     let session = Arc::new(session);
     prepare(resources, &session).await?;
     let head = Arc::new(head.copied());
-    // Before other requests find the session, so that its service gets these first.
+    // Happens before other requests find the session, so its service gets these messages first.
     for message in &messages {
         feed(&session, message, Some(&head));
     }
@@ -226,7 +225,7 @@ async fn with_peers(
             Ok(session.sharing(record, reserved, (now, false)))
         }
         Origin::Sealed(content) => {
-            // Before other requests find the session, so that they learn of its end.
+            // Happens before other requests find the session, so they get its end.
             check_not_ended(resources, (id, caller), content.expires).await?;
             let streams = sealed::first_stream().ok_or(NotLoaded::Store)?;
             Ok(session.unsealed(content.expires, streams, now))

@@ -51,7 +51,7 @@ pub(crate) enum PreparedRequest {
 
 /// The preparation that a POST needs.
 pub(crate) enum PostPreparation {
-    /// None: the session is open here, and the whole frame is for it.
+    /// Nothing: the session is open here, and the whole frame is for it.
     Ready(Arc<Session>, Post),
     Waits(RequestPreparation),
 }

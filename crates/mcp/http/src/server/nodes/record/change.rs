@@ -18,7 +18,7 @@ use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 use crate::server::session::sessions::Sessions;
 
-/// How many times a change is tried while other nodes change the same record.
+/// The number of attempts to store a change while other nodes change the same record.
 const ATTEMPTS: usize = 16;
 
 /// Refuses changes that would exceed the limits of a session's record, and reserves the memory of the others.
@@ -28,7 +28,7 @@ pub(crate) fn check(
     changes: &[(Option<RequestId>, Change)],
 ) -> Result<(), Refusal> {
     let Some(shared) = session.shared().filter(|_| !changes.is_empty()) else { return Ok(()) };
-    let record = changed(&shared.record(), changes.iter().map(|(_, change)| change));
+    let record = apply_changes(&shared.record(), changes.iter().map(|(_, change)| change));
     check_limits(&record, limits)?;
     shared.reserve(record_size(&record)).map_err(Refusal::too_many_records)
 }
@@ -45,7 +45,7 @@ pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answ
             let WaitingAnswer { mut frame, in_reply_to, changes } = answered;
             let (ids, changes): (Vec<_>, Vec<_>) = changes.into_iter().unzip();
             if let Err(refusal) = store(&sessions, &session, changes.clone()).await {
-                take_back(&session, &changes);
+                undo_changes(&session, &changes);
                 refuse(&mut frame, &ids, &refusal.into_error());
             }
             if session.send(frame, in_reply_to.as_ref(), sessions.resources()) {
@@ -56,10 +56,10 @@ pub(crate) fn send_stored(sessions: &Arc<Sessions>, session: &Arc<Session>, answ
 }
 
 /// Undoes changes that could not be stored, by messages to the service of the session.
-fn take_back(session: &Session, changes: &[Change]) {
+fn undo_changes(session: &Session, changes: &[Change]) {
     let Some(shared) = session.shared() else { return };
     let record = shared.record();
-    let made = changed(&record, changes);
+    let made = apply_changes(&record, changes);
     differences(&made.messages, &record.messages).iter().for_each(|message| feed(session, message, None));
 }
 
@@ -94,7 +94,7 @@ async fn store(
     let (id, records) = (session.id(), &node.stores().records);
     for attempt in 0..ATTEMPTS {
         let before = shared.record();
-        let mut record = changed(&before, &changes);
+        let mut record = apply_changes(&before, &changes);
         if record.messages == before.messages {
             if attempt > 0 {
                 // The request that stored it may have ended before the other nodes were notified, because its client has left and
@@ -109,7 +109,7 @@ async fn store(
             Ok(true) => {
                 record.version += 1;
                 shared.set_newer(record);
-                // A node that misses this loads the record when its subscription continues.
+                // A node that misses this message loads the record when its subscription continues.
                 node.announce(BusMessage::SessionChanged(id));
                 return Ok(());
             }
@@ -146,7 +146,7 @@ pub(crate) async fn record_ready(
 
 /// Stores again that the client is ready, if the session is *Ready*. Only the tick calls this. If the arrival of a change from
 /// another node did, two nodes would notify each other without end.
-pub(crate) async fn record_again(sessions: &Arc<Sessions>, session: &Arc<Session>) {
+pub(crate) async fn retry_record_ready(sessions: &Arc<Sessions>, session: &Arc<Session>) {
     if session.readiness().is_some_and(Readiness::is_unrecorded)
         && let Some(ready) = text(&initialized())
     {
@@ -231,7 +231,7 @@ fn differences(before: &[RawJson], after: &[RawJson]) -> Vec<RawJson> {
 
 /// Applies changes to a record. Any change shows that the client is ready, even if the store has missed that. Reads each message
 /// once, because a client may send many.
-fn changed<'a>(record: &SessionRecord, changes: impl IntoIterator<Item = &'a Change>) -> SessionRecord {
+fn apply_changes<'a>(record: &SessionRecord, changes: impl IntoIterator<Item = &'a Change>) -> SessionRecord {
     let (mut messages, mut ready) = (Vec::new(), None);
     let (mut level, mut subscriptions) = (None, HashMap::new());
     let mut add = |message: &RawJson| {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_the_messages_that_make_the_session_what_it_is() {
+    fn record_has_the_messages_that_restore_the_session() {
         let opened = SessionRecord::new(None, vec![message("initialize", "{}").0]);
         let subscribe = |uri: &str| message("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
         let all = [
@@ -313,9 +313,9 @@ mod tests {
             subscribe("a:2"),
             message("notifications/initialized", "{}"),
         ];
-        let record = changed(&opened, &all);
+        let record = apply_changes(&opened, &all);
         check_limits(&record, &LIMITS).unwrap();
-        let one_by_one = all.iter().fold(opened, |record, change| changed(&record, [change]));
+        let one_by_one = all.iter().fold(opened, |record, change| apply_changes(&record, [change]));
         assert_eq!(methods(&one_by_one), methods(&record));
         let expected = [
             "initialize",
@@ -325,11 +325,11 @@ mod tests {
             "resources/subscribe",
         ];
         assert_eq!(methods(&record), expected);
-        let one_more = changed(&record, &[subscribe("a:3")]);
+        let one_more = apply_changes(&record, &[subscribe("a:3")]);
         assert!(check_limits(&one_more, &LIMITS).is_err(), "one more than there may be");
         let before = record.messages.clone();
         let all = [message("resources/unsubscribe", r#"{"uri":"a:1"}"#), subscribe("a:3")];
-        let record = changed(&record, &all);
+        let record = apply_changes(&record, &all);
         let differences = differences(&before, &record.messages);
         let texts: Vec<_> = differences.iter().map(|m| (method_of(m), member(m, "uri").unwrap())).collect();
         assert_eq!(
@@ -340,6 +340,9 @@ mod tests {
             ]
         );
         let large = message("logging/setLevel", &format!(r#"{{"level":"{}"}}"#, "x".repeat(1000)));
-        assert!(check_limits(&changed(&record, [&large]), &LIMITS).is_err(), "more bytes than there may be");
+        assert!(
+            check_limits(&apply_changes(&record, [&large]), &LIMITS).is_err(),
+            "more bytes than there may be"
+        );
     }
 }

@@ -45,8 +45,8 @@ pub(crate) fn principal_digest(principal: Option<&Principal>) -> Option<[u8; 32]
     digest.as_ref().try_into().ok()
 }
 
-/// How long a record lives before its session is used, in addition to the client's own time for that. The node that the client
-/// uses restarts the time to live soon after.
+/// The time to live of a record before its session is used, in addition to the client's own time for that. The node that the
+/// client uses restarts the time to live soon after.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Stores the record of a new session, and takes numbers for its streams. The client gets the session's id afterwards. Until it uses the

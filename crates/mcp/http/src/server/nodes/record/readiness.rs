@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_message_of_a_ready_client_tells_the_service_once() {
+    fn first_message_of_a_ready_client_notifies_the_service_once() {
         let batch = format!("[{PING},{INITIALIZED},{LIST}]");
         let rest = format!("[{PING},{LIST}]");
         let frames = [

@@ -14,7 +14,7 @@ use crate::server::nodes::delivery::Delivery;
 use crate::server::nodes::record::message::{Change, changes, has_initialized, messages};
 use crate::server::nodes::record::readiness::Readiness;
 
-/// How many numbers a node takes for the streams of a session the first time. Each further time it takes twice as many.
+/// The size of the first block of stream numbers that a node takes for a session. Each further block is twice as large.
 const NUMBERS: u64 = 64;
 
 /// The most numbers that a node takes at once.
@@ -35,7 +35,7 @@ pub(crate) struct WaitingAnswer {
 /// This node's copy of a session that several nodes share.
 #[derive(Debug)]
 pub(crate) struct SharedSession {
-    /// The record, as far as what serves the session here knows it.
+    /// The record whose messages the service of this node has received.
     record: Mutex<SessionRecord>,
     pub(in crate::server::nodes) readiness: Readiness,
     /// The memory that is reserved for the record.
@@ -44,7 +44,7 @@ pub(crate) struct SharedSession {
     requested: Mutex<Vec<(RequestId, Change)>>,
     /// The responses that wait until the record is stored, at most one for each unanswered request.
     answered: Mutex<AnswerQueue>,
-    numbers: Mutex<Numbers>,
+    numbers: Mutex<StreamNumbers>,
     /// Whether a job is taking numbers.
     taking: AtomicBool,
     /// Whether the record in the store may have changed.
@@ -55,7 +55,7 @@ pub(crate) struct SharedSession {
     is_untouched: AtomicBool,
     /// Whether a job of a tick is working on the session.
     looking: AtomicBool,
-    /// How many replayed messages the service was given.
+    /// The number of replayed messages that the service was given.
     fed: AtomicU64,
     /// The tick at which the time to live of the record was restarted.
     touched: AtomicU32,
@@ -73,7 +73,7 @@ struct AnswerQueue {
 }
 
 #[derive(Debug, Default)]
-struct Numbers {
+struct StreamNumbers {
     present: Range<u64>,
     next: Range<u64>,
     /// The size of the block that was taken last.
@@ -113,7 +113,7 @@ impl SharedSession {
         self.reservation.lock().grow_to(size)
     }
 
-    /// The record, as far as what serves the session here knows it.
+    /// The record whose messages the service of this node has received.
     pub(crate) fn record(&self) -> SessionRecord {
         self.record.lock().clone()
     }
@@ -269,11 +269,11 @@ impl SharedSession {
     }
 
     /// Notes that the job of a tick has finished with the session.
-    pub(crate) fn end_look(&self) {
+    pub(crate) fn end_check(&self) {
         self.looking.store(false, Ordering::SeqCst);
     }
 
-    /// Returns whether a job should look at the record at tick `now`, and notes that it does. The record is due if it may have
+    /// Returns whether a job should check the record at tick `now`, and notes that it does. The record is due if it may have
     /// changed, if the session is used for the first time, or if its time to live must be restarted because the client has been
     /// active (at tick `active`) since the last time.
     pub(crate) fn is_due(&self, now: u32, (active, is_used): (u32, bool), every: u32) -> bool {

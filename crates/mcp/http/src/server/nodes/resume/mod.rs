@@ -15,23 +15,23 @@ use crate::server::nodes::resume::followers::Follower;
 use crate::server::response_stream::StreamReader;
 use crate::server::session::Session;
 
-/// How long to wait for the end of a stream that has ended here to reach the store: as long as a command of the store's engine
-/// may take.
+/// The pause before each new read of the end of a stream that has ended here, and the number of reads. Together as long as a command
+/// of the store's engine may take.
 const SETTLE_TIME: Duration = Duration::from_millis(150);
 const SETTLE_ATTEMPTS: u32 = 10;
 
-/// The interval and the number of reads of the store for more of a stream that runs at another node. After that the client is
-/// sent away for a while. Few clients come back more than a few times.
+/// The interval and the number of reads of the store for more of a stream that runs at another node. After that the client
+/// has to reconnect later. Few clients reconnect more than a few times.
 const FOLLOW_TIME: Duration = Duration::from_millis(100);
 const FOLLOW_ATTEMPTS: u32 = 20;
 
 /// Finds the rest of a resumed stream, in several attempts.
 #[derive(Default)]
 pub(crate) struct StreamLocator {
-    /// How many times the store did not have the end of a stream that has ended here.
-    settled: u32,
-    /// How many times the store was asked for more of a stream that runs at another node.
-    followed: u32,
+    /// The number of reads that did not find the end of a stream that has ended here.
+    settle_count: u32,
+    /// The number of reads for more of a stream that runs at another node.
+    follow_count: u32,
     /// The registration of this response as the one that follows the stream.
     follower: Option<Follower>,
 }
@@ -46,12 +46,12 @@ pub(crate) enum StreamLocation {
     Stored,
     /// In the store, after this time.
     Later(Duration),
-    /// At another node: the client comes back after a while.
+    /// At another node: the client has to reconnect later.
     Away,
 }
 
 impl StreamLocator {
-    /// Finds the rest of a stream that does not run here and, by the store, has not ended.
+    /// Finds the rest of a stream that does not run here and whose end is not in the store.
     pub(crate) async fn find(
         &mut self,
         (session, stream): (&Session, u64),
@@ -67,8 +67,8 @@ impl StreamLocator {
         let is_dead = match &runs {
             Some(runs) if runs.node == node.id() => {
                 // The stream has ended here: the store is about to have its end, or has lost it.
-                if self.settled < SETTLE_ATTEMPTS {
-                    self.settled += 1;
+                if self.settle_count < SETTLE_ATTEMPTS {
+                    self.settle_count += 1;
                     return Ok(StreamLocation::Later(SETTLE_TIME));
                 }
                 true
@@ -77,8 +77,8 @@ impl StreamLocator {
             None => true,
         };
         if !is_dead {
-            let is_followed = self.follows((session, stream), resources);
-            return Ok(if is_followed { StreamLocation::Later(FOLLOW_TIME) } else { StreamLocation::Away });
+            let may_follow = self.may_follow((session, stream), resources);
+            return Ok(if may_follow { StreamLocation::Later(FOLLOW_TIME) } else { StreamLocation::Away });
         }
         let requests = runs.map_or(Vec::new(), |runs| runs.requests);
         let last = unanswered(store, session.id(), stream, requests).await?;
@@ -87,13 +87,13 @@ impl StreamLocator {
     }
 
     /// Returns whether to ask the store again for more of a stream that runs at another node.
-    fn follows(&mut self, (session, stream): (&Session, u64), resources: &Resources) -> bool {
+    fn may_follow(&mut self, (session, stream): (&Session, u64), resources: &Resources) -> bool {
         if self.follower.is_none() {
             self.follower = resources.nodes.followers.follow((session.id(), stream), session.caller());
         }
-        self.followed += 1;
+        self.follow_count += 1;
         self.follower.as_ref().is_some_and(Follower::is_newest)
-            && self.followed <= FOLLOW_ATTEMPTS
+            && self.follow_count <= FOLLOW_ATTEMPTS
             && !resources.is_closing()
     }
 }
@@ -144,6 +144,6 @@ fn answered(event: &Event, mut each: impl FnMut(&RequestId)) {
 
 /// The error for a request whose node has ended.
 fn interrupted() -> ErrorObject {
-    let why = "interrupted: the node that ran this request has ended; it may have been done";
+    let why = "interrupted: the node that ran this request has ended; the request may have been done";
     ErrorObject::new(code::INTERNAL_ERROR, why)
 }

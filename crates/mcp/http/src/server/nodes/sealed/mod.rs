@@ -21,7 +21,7 @@ use crate::server::response::refusal::Refusal;
 use crate::server::session::Session;
 use crate::server::{Caller, Head, Principal};
 
-/// How many sessions are looked up at once.
+/// The number of sessions that are looked up at the same time.
 const AT_ONCE: usize = 64;
 
 /// Opens the sealed id of the session that a request names.

@@ -8,7 +8,7 @@ use crate::server::nodes::record::readiness::Readiness;
 /// This node's state of a session with a sealed id.
 #[derive(Debug)]
 pub(crate) struct SealedSession {
-    /// The end of its life, since 1970.
+    /// The time at which the session expires, since 1970.
     expires: Duration,
     /// The tick of the last look-up of the session's end at other nodes.
     looked: AtomicU32,
@@ -20,7 +20,7 @@ impl SealedSession {
         Box::new(Self { expires, looked: AtomicU32::new(now), readiness: Readiness::default() })
     }
 
-    /// The end of its life, since 1970.
+    /// The time at which the session expires, since 1970.
     pub(crate) fn expires(&self) -> Duration {
         self.expires
     }

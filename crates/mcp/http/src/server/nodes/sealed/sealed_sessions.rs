@@ -65,7 +65,7 @@ pub(crate) struct SealedContent {
     pub(crate) principal: Option<[u8; 32]>,
     /// The params of its `initialize`.
     pub(crate) params: Option<RawJson>,
-    /// When the session expires, since 1970.
+    /// The time at which the session expires, since 1970.
     pub(crate) expires: Duration,
 }
 
@@ -81,10 +81,10 @@ const SEPARATOR: u8 = b'.';
 /// The version of the sealed content, so that another one can follow.
 const FORM: u8 = 1;
 
-/// How long a node waits while it writes an end that it knows to the shared store again.
+/// The time limit for writing a known end to the shared store again.
 const REPAIR_TIME: Duration = Duration::from_secs(1);
 
-/// By how much the clocks of nodes may differ: 5 min.
+/// The allowed difference between the clocks of nodes: 5 min.
 const SKEW: Duration = Duration::from_secs(5 * 60);
 
 impl SealedSessions {
@@ -115,7 +115,7 @@ impl SealedSessions {
         }
         text.extend_from_slice(params.as_bytes());
         let digits = id.to_string();
-        let sealed = self.keys.seal(about(&digits).as_bytes(), text).ok()?;
+        let sealed = self.keys.seal(additional_data(&digits).as_bytes(), text).ok()?;
         let value = format!("{digits}{}{sealed}", char::from(SEPARATOR));
         let value = HeaderValue::try_from(value).ok().filter(|value| value.len() <= MAX_ID)?;
         Some((value, created.saturating_add(self.lifetime)))
@@ -130,7 +130,7 @@ impl SealedSessions {
         if *separator != SEPARATOR || SessionId::parse(digits.as_bytes()) != Some(id) {
             return None;
         }
-        let text = self.keys.open(about(digits).as_bytes(), std::str::from_utf8(sealed).ok()?)?;
+        let text = self.keys.open(additional_data(digits).as_bytes(), std::str::from_utf8(sealed).ok()?)?;
         let ([FORM, has_principal], text) = text.split_first_chunk::<2>()? else { return None };
         let (created, text) = text.split_first_chunk::<8>()?;
         let (principal, params) = match has_principal {
@@ -193,7 +193,7 @@ impl SealedSessions {
         Ok(has_ended)
     }
 
-    /// How long the end of a session is remembered. A node whose clock is slow opens the id for longer.
+    /// The time for which the end of a session is remembered: a node with a slow clock opens the id for longer.
     fn remembered(&self, expires: Duration) -> Duration {
         expires.saturating_sub(self.now()).saturating_add(SKEW)
     }
@@ -212,7 +212,7 @@ impl fmt::Debug for SealedSessions {
 }
 
 /// The additional data of the seal: the digits of the id.
-fn about(digits: &str) -> String {
+fn additional_data(digits: &str) -> String {
     format!("agentwire session {digits}")
 }
 
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_says_what_was_sealed_at_any_node_with_the_key() {
+    fn any_node_with_the_key_opens_a_sealed_id() {
         let (clock, id) = (clock(), SessionId::random().unwrap());
         let [one, two] = [sealed(1, &clock), sealed(1, &clock)];
         for (principal, params) in [(None, None), (Some([7; 32]), Some(params(100)))] {
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_opened() {
+    fn altered_and_foreign_ids_are_not_opened() {
         let (clock, id) = (clock(), SessionId::random().unwrap());
         let sealed_1 = sealed(1, &clock);
         let value = sealed_1.seal(id, Some([7; 32]), Some(&params(100))).unwrap().0;

@@ -1,4 +1,4 @@
-//! Answers and cancels of a client that come to another node than the one that waits for them.
+//! Responses and cancellations of a client that arrive at another node than the one that waits for them.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn answer(id: &Value) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_finds_the_node_that_has_asked() {
+async fn response_reaches_the_node_that_sent_the_request() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let mut body = cluster.post(1, &session, &request(1, "ask", json!({}))).await.into_body();
@@ -31,7 +31,7 @@ async fn an_answer_finds_the_node_that_has_asked() {
     assert_eq!(messages(&piece(&mut body).await.unwrap())[0]["result"], "asked");
     cluster.hears(1, &Heard::Answer("s-1".into())).await;
     assert!(!cluster.heard(2).iter().any(|heard| matches!(heard, Heard::Answer(_))));
-    // The node itself takes it as well; and what names no node stays.
+    // The node itself accepts it as well, and an id without a node is unchanged.
     for (at, id) in [(1, asked), (2, json!("s-9"))] {
         assert_eq!(cluster.post(at, &session, &answer(&id)).await.status(), StatusCode::ACCEPTED);
     }
@@ -40,10 +40,10 @@ async fn an_answer_finds_the_node_that_has_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_for_a_node_that_has_died_is_taken_once_that_is_known() {
+async fn response_for_a_dead_node_is_accepted_once_its_death_is_known() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
-    // It lives and does not subscribe, as one that has lost its connection to the store.
+    // The node lives and does not subscribe, like one that has lost its connection to the store.
     let dead = NodeId::new(0xff);
     let lease = cluster.stores.nodes.join(dead).await.unwrap();
     let id = json!(format!("{dead}-7"));
@@ -57,7 +57,7 @@ async fn an_answer_for_a_node_that_has_died_is_taken_once_that_is_known() {
             assert_eq!(refused.headers()["retry-after"], "1");
         }
         if settled {
-            // The store was away, so that no node knows which others live.
+            // The store was away, so no node knows which others live.
             cluster.leases.interrupt();
             drop(lease.release().await);
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -74,7 +74,7 @@ async fn an_answer_for_a_node_that_has_died_is_taken_once_that_is_known() {
 
 /// In a revision without batches.
 #[tokio::test(start_paused = true)]
-async fn nothing_of_a_batch_that_is_refused_reaches_another_node() {
+async fn refused_batch_is_not_forwarded() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let mut body = cluster.post(0, &session, &request(9, "wait", json!({}))).await.into_body();
@@ -91,7 +91,7 @@ async fn nothing_of_a_batch_that_is_refused_reaches_another_node() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_finds_the_node_that_runs_the_request() {
+async fn cancellation_reaches_the_node_that_runs_the_request() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let mut body = cluster.post(1, &session, &request(9, "wait", json!({}))).await.into_body();

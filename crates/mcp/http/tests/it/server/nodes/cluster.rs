@@ -29,12 +29,12 @@ pub(super) struct Replica {
 }
 
 impl Cluster {
-    /// So many nodes, each with that configuration. The name of a principal is its token.
+    /// Starts nodes with one configuration.
     pub(super) async fn start(nodes: usize, config: EndpointConfig) -> Self {
         Self::start_with(vec![config; nodes], EndpointConfig::node).await
     }
 
-    /// Nodes with those configurations, which share what the function lets them.
+    /// Starts nodes with these configurations. `share` sets what a node shares with the others.
     pub(super) async fn start_with(
         configs: Vec<EndpointConfig>,
         share: impl Fn(EndpointConfig, Node) -> EndpointConfig,
@@ -67,12 +67,12 @@ impl Cluster {
         call(&mut self.replicas[at].endpoint, method, headers, body).await
     }
 
-    /// A session that is opened at a node, and has begun.
+    /// Opens a session at a node, and sends `notifications/initialized`.
     pub(super) async fn open(&mut self, at: usize) -> String {
         self.open_in(at, "2025-11-25").await
     }
 
-    /// The same in a revision.
+    /// Opens a session in a revision.
     pub(super) async fn open_in(&mut self, at: usize, revision: &str) -> String {
         let response = self.call(at, "POST", &[], &initialize(revision)).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -106,7 +106,7 @@ impl Cluster {
         self.call(at, "DELETE", &[("mcp-session-id", session)], "").await.status()
     }
 
-    /// For others it is as if the node had crashed: it has no lease any more, and sends nothing.
+    /// Makes a node look crashed to others: it has no lease, and sends nothing.
     pub(super) async fn kill(&mut self, at: usize) {
         self.replicas[at].node.release().await.unwrap();
     }
@@ -120,7 +120,7 @@ impl Cluster {
         all
     }
 
-    /// Waits until a session of a node receives that.
+    /// Waits until a session of a node receives a message.
     pub(super) async fn hears(&mut self, at: usize, wanted: &Heard) {
         let heard = &mut self.replicas[at].heard;
         let search = async { while heard.next().await.expect("the endpoint runs") != *wanted {} };
@@ -141,18 +141,18 @@ pub(super) async fn rest(response: Response<Body>) -> String {
     text
 }
 
-/// The messages of events.
+/// Returns the messages of events.
 pub(super) fn messages(text: &str) -> Vec<Value> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| !data.is_empty());
     data.map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
-/// The id of the last event.
+/// Returns the id of the last event.
 pub(super) fn last_id(text: &str) -> String {
     text.lines().rev().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned()
 }
 
-/// Callers are distinguished by their tokens.
+/// A configuration in which the token is the name of the principal.
 pub(super) fn with_principals() -> EndpointConfig {
     EndpointConfig::new().bearer(|token| Some(Principal::new(token)))
 }

@@ -1,4 +1,4 @@
-//! The messages of all nodes' services to a client reach it on one stream, once.
+//! Notifications that the services of all nodes send reach a client once, on one stream.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use super::super::script::request;
 use super::super::time::piece;
 use super::cluster::{Cluster, messages, rest};
 
-/// Long enough for messages between nodes, on a clock that only goes on when all wait.
+/// A time that suffices for messages between nodes, on a paused clock.
 const A_WHILE: Duration = Duration::from_millis(100);
 
 impl Cluster {
-    /// Something changes for every client, which the services of some nodes notice.
+    /// Makes the services of some nodes report a change for every client.
     async fn change(&mut self, nodes: &[usize], session: &str, number: u64) {
         for at in nodes {
             let changed = request(number, "change", json!({ "number": number }));
@@ -23,7 +23,7 @@ impl Cluster {
         }
     }
 
-    /// A stream of the client, of which other nodes know.
+    /// Opens a GET of the client, and waits until other nodes know it.
     async fn listening(&mut self, at: usize, session: &str) -> Response<Body> {
         let stream = self.get(at, session, None).await;
         tokio::time::sleep(A_WHILE).await;
@@ -41,7 +41,7 @@ async fn reported(stream: &mut Response<Body>) -> Vec<Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_is_reported_on_the_newest_stream_alone() {
+async fn change_is_reported_on_the_newest_stream_only() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let mut second = cluster.listening(1, &session).await;
@@ -116,12 +116,12 @@ async fn an_older_stream_delivers_though_the_end_of_the_newer_one_was_refused_or
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_end_of_a_node_loses_and_doubles_no_change() {
+async fn end_of_a_node_neither_loses_nor_repeats_a_change() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     cluster.change(&[1], &session, 1).await;
     let stream = cluster.listening(0, &session).await;
-    // This node has the session only now.
+    // This node loads the session now.
     assert_eq!(cluster.echo(2, &session).await, StatusCode::OK);
     let shutdown = tokio::spawn(cluster.replicas[0].endpoint.shutdown(A_WHILE));
     tokio::time::sleep(A_WHILE).await;

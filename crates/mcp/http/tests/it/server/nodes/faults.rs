@@ -19,15 +19,15 @@ pub(crate) struct Faults {
     away: AtomicBool,
     holds: AtomicBool,
     held: Mutex<Vec<oneshot::Sender<()>>>,
-    /// Records are given late.
+    /// Uses of records wait.
     stalls: Arc<AtomicBool>,
-    /// No record becomes another.
+    /// Updates of records are refused: the store is full.
     full: AtomicBool,
-    /// The same, and whether one has is not known.
+    /// Updates of records fail, and their outcome is unknown.
     unwritable: AtomicBool,
-    /// How often a record was to become another.
+    /// The number of updates of records.
     updates: AtomicUsize,
-    /// How often the time to live of a record was to begin again.
+    /// The number of restarts of the time to live of records.
     touches: AtomicUsize,
     /// Messages for all nodes wait.
     holds_messages: Arc<AtomicBool>,
@@ -35,7 +35,7 @@ pub(crate) struct Faults {
     refuses_messages: AtomicBool,
     /// Messages for all nodes are taken and reach none.
     loses_messages: AtomicBool,
-    /// The last time to live that each record got.
+    /// The last time to live of each record.
     lives: Mutex<HashMap<SessionId, Duration>>,
 }
 
@@ -98,12 +98,12 @@ impl Faults {
         self.unwritable.store(unwritable, Ordering::SeqCst);
     }
 
-    /// How often a record was to become another.
+    /// The number of updates of records.
     pub(crate) fn updates(&self) -> usize {
         self.updates.load(Ordering::SeqCst)
     }
 
-    /// How often the time to live of a record was to begin again.
+    /// The number of restarts of the time to live of records.
     pub(crate) fn touches(&self) -> usize {
         self.touches.load(Ordering::SeqCst)
     }
@@ -123,7 +123,7 @@ impl Faults {
         self.loses_messages.store(loses, Ordering::SeqCst);
     }
 
-    /// The last time to live that the record of a session got.
+    /// The last time to live of a session's record.
     pub(crate) fn time_to_live(&self, session: SessionId) -> Option<Duration> {
         self.lives.lock().unwrap().get(&session).copied()
     }
@@ -167,7 +167,7 @@ impl Faults {
 }
 
 impl EventStore for Faults {
-    /// While it is away, this is done later, and is an error all the same.
+    /// While the store is away, the stream begins, and the call fails nevertheless.
     fn begin(&self, session: SessionId, stream: u64, runs: StreamRun) -> Durable {
         let begun = self.stores.events.begin(session, stream, runs);
         self.durable(|| begun)

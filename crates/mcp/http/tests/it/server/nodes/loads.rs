@@ -1,4 +1,4 @@
-//! Sessions that a node loads, where there are many, or where the service does not continue them.
+//! Limits on loads of sessions, and sessions that the service does not restore.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::super::script::{initialize, request};
 use super::super::time::call;
 use super::cluster::{Cluster, with_principals};
 
-/// Long enough for everything that does not wait for the store, and shorter than a request waits for a place.
+/// A time that suffices for everything that does not wait for the store, and is shorter than the wait for a place.
 const A_WHILE: Duration = Duration::from_millis(500);
 
 fn status<B>(response: Response<B>) -> u16 {
@@ -74,9 +74,9 @@ async fn a_request_does_not_wait_for_a_place_for_long() {
     assert_eq!(cluster.echo(1, &sessions[2]).await, StatusCode::OK);
 }
 
-/// The session goes on elsewhere, so its client must not begin again.
+/// The session continues at another node, so its client must not open a new one.
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_not_continued_in_time_is_not_said_to_be_gone() {
+async fn session_that_is_not_restored_in_time_gets_503_and_not_404() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"once": true}});
     let opened = cluster.call(0, "POST", &[], &request(0, "initialize", params)).await;
@@ -86,7 +86,7 @@ async fn a_session_that_is_not_continued_in_time_is_not_said_to_be_gone() {
     assert_eq!(cluster.echo(0, &session).await, StatusCode::OK);
 }
 
-/// Before the service has continued it, its revision is not known, and so whether it takes a batch.
+/// The revision, which decides whether batches are allowed, is known once the session is loaded.
 #[tokio::test(start_paused = true)]
 async fn a_batch_waits_until_its_session_is_loaded() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;

@@ -68,7 +68,7 @@ async fn refused_change_is_not_in_the_record() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_waits_until_the_record_has_what_it_answers() {
+async fn response_waits_until_the_record_has_the_change() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     cluster.faults.stall(true);
@@ -116,9 +116,9 @@ async fn a_request_shows_every_node_that_the_client_is_ready() {
     }
 }
 
-/// Each node notifies the others of a change whose outcome it does not know. They read the record, and that is all.
+/// Each node notifies the others of a change whose outcome it does not know. They only read the record.
 #[tokio::test(start_paused = true)]
-async fn nodes_do_not_go_on_telling_each_other_of_a_change() {
+async fn nodes_do_not_notify_each_other_of_a_change_endlessly() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.opened(0).await;
     rest(cluster.post(1, &session, &request(1, "ping", json!({}))).await).await;
@@ -141,7 +141,7 @@ async fn nodes_do_not_go_on_telling_each_other_of_a_change() {
 
 /// A client may open its GET at one node while it notifies another that it is ready.
 #[tokio::test(start_paused = true)]
-async fn a_node_that_is_loading_a_session_hears_that_its_client_is_ready() {
+async fn node_that_loads_a_session_learns_that_its_client_is_ready() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.opened(0).await;
     // Messages between nodes are lost, as those are for a session that is not loaded yet.
@@ -152,7 +152,7 @@ async fn a_node_that_is_loading_a_session_hears_that_its_client_is_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn that_a_client_is_ready_is_stored_once_the_store_takes_it() {
+async fn readiness_of_a_client_is_stored_once_the_store_accepts_it() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     for is_away in [true, false] {
         let session = cluster.opened(0).await;
@@ -179,7 +179,7 @@ async fn that_a_client_is_ready_is_stored_once_the_store_takes_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_for_which_the_store_has_no_room_is_taken_back() {
+async fn change_without_room_in_the_store_is_undone() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     cluster.faults.full(true);
@@ -191,7 +191,7 @@ async fn a_change_for_which_the_store_has_no_room_is_taken_back() {
     assert_eq!(cluster.recorded(&session).await, [Value::Null]);
 }
 
-/// The memory of records counts for who fills them.
+/// The memory of records counts for the caller that fills them.
 #[tokio::test(start_paused = true)]
 async fn a_caller_has_a_share_of_the_memory_for_records() {
     let config = with_principals().subscription_limit(2).record_limit(1000).record_budget(16_000);
@@ -218,7 +218,7 @@ async fn a_caller_has_a_share_of_the_memory_for_records() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_not_used_leaves_no_record() {
+async fn unused_session_leaves_no_record() {
     let mut cluster = Cluster::start(2, with_principals().caller_session_limit(3)).await;
     let used = cluster.open_as(0, "eve").await.unwrap();
     // At another node, and without `initialized`.
@@ -257,7 +257,7 @@ async fn a_record_has_a_short_life_until_its_session_is_used() {
     }
 }
 
-/// Its client may not come back for as long as a session may idle.
+/// The client may pause for as long as a session may idle.
 #[tokio::test(start_paused = true)]
 async fn the_use_of_a_session_is_stored_once_the_store_is_back() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
@@ -276,7 +276,7 @@ async fn the_use_of_a_session_is_stored_once_the_store_is_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_that_is_slow_to_answer_is_not_asked_more_and_more() {
+async fn slow_store_does_not_get_more_and_more_requests() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
     let session = cluster.opened(0).await;
     cluster.faults.stall(true);
@@ -307,7 +307,7 @@ async fn repeated_notification_reaches_all_nodes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stolen_id_keeps_no_record_alive_and_is_reported() {
+async fn stolen_id_keeps_no_record_alive_and_is_reported() {
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let received = warnings.clone();
     let warn = move |warning: agentwire_transport_http::server::EndpointWarning| {

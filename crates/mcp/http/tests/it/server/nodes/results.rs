@@ -10,11 +10,11 @@ use super::super::script::{notification, request};
 use super::super::time::piece;
 use super::cluster::{Cluster, last_id, messages, rest};
 
-/// Long enough for everything that does not wait for the store, on a clock that only goes on when all wait.
+/// A time that suffices for everything that does not wait for the store, on a paused clock.
 const A_WHILE: Duration = Duration::from_secs(1);
 
 #[tokio::test(start_paused = true)]
-async fn a_result_waits_until_it_is_stored_and_notifications_do_not() {
+async fn result_waits_until_it_is_stored_and_notifications_do_not() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     cluster.faults.hold();
@@ -35,7 +35,7 @@ async fn a_result_waits_until_it_is_stored_and_notifications_do_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_response_of_one_result_begins_when_that_is_stored() {
+async fn response_with_one_result_begins_once_the_result_is_stored() {
     let mut cluster = Cluster::start(1, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     for (method, params) in [("echo", json!({"said": 1})), ("large", json!({"n": 100_000}))] {
@@ -124,7 +124,7 @@ async fn answer_that_the_store_may_not_have_has_no_id() {
 
 /// An answer above the limit of an event is not stored. Where nothing else of its stream is, that cannot be resumed.
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_too_large_to_be_stored_comes_alone_without_an_id() {
+async fn result_too_large_for_the_store_is_sent_without_an_id() {
     let mut cluster = Cluster::start(1, EndpointConfig::new().event_limit(1000)).await;
     let session = cluster.open(0).await;
     for n in [2000, 100_000] {
@@ -143,7 +143,7 @@ async fn a_stream_that_another_node_has_taken_over_is_cut() {
     cluster.kill(0).await;
     let resumed = rest(cluster.get(1, &session, Some(&last_id(&primed))).await).await;
     assert_eq!(messages(&resumed)[0]["error"]["code"], -32603, "{resumed}");
-    // The first node was only slow. What it has to say comes too late.
+    // The first node was only slow. Its events come too late.
     cluster.post(0, &session, &notification("finish")).await;
     assert_eq!(piece(&mut body).await, None);
 }

@@ -1,4 +1,4 @@
-//! Nodes that share keys and no store: the id of a session has what another node needs.
+//! Nodes that share keys and no store: the id of a session contains its sealed state.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -26,7 +26,7 @@ impl Cluster {
         Self::start_with(vec![config; nodes], |config, _| config).await
     }
 
-    /// The id of a session that is opened at a node, whose client has said nothing since.
+    /// Opens a session at a node, without `notifications/initialized`.
     pub(super) async fn opened(&mut self, at: usize) -> String {
         let response = self.call(at, "POST", &[], &initialize("2025-11-25")).await;
         response.headers()["mcp-session-id"].to_str().unwrap().to_owned()
@@ -44,7 +44,7 @@ fn answer(id: &Value) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_goes_on_at_any_node_and_after_a_restart() {
+async fn session_continues_at_any_node_and_after_a_restart() {
     let mut cluster = Cluster::sealed(2).await;
     let session = cluster.open(0).await;
     let level = request(1, "logging/setLevel", json!({"level": "error"}));
@@ -64,7 +64,7 @@ async fn a_session_goes_on_at_any_node_and_after_a_restart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_node_hears_once_that_the_client_is_ready() {
+async fn each_node_is_notified_once_that_the_client_is_ready() {
     let mut cluster = Cluster::sealed(2).await;
     let session = cluster.opened(0).await;
     for _ in 0..2 {
@@ -95,7 +95,7 @@ async fn requests_allowed_before_initialized_do_not_make_a_client_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_batch_says_once_that_the_client_is_ready() {
+async fn batch_notifies_once_that_the_client_is_ready() {
     let mut cluster = Cluster::sealed(1).await;
     let (ready, ping, echo) =
         (notification(INITIALIZED), request(1, "ping", json!({})), request(2, "echo", json!({})));
@@ -153,7 +153,7 @@ async fn all_sessions_of_a_caller_can_be_loaded_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_id_that_no_key_has_sealed_is_none() {
+async fn id_that_no_key_has_sealed_is_unknown() {
     let mut cluster = Cluster::sealed(2).await;
     let session = cluster.open(0).await;
     let other = cluster.open(0).await;
@@ -193,7 +193,7 @@ async fn an_id_that_no_key_has_sealed_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_made_up_seal_disturbs_no_load() {
+async fn forged_seal_disturbs_no_load() {
     let mut cluster = Cluster::sealed(2).await;
     let session = cluster.open(0).await;
     let forged = format!("{}.{}", id(&session[..32]), "A".repeat(100));
@@ -214,7 +214,7 @@ async fn a_made_up_seal_disturbs_no_load() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_whose_initialize_is_too_long_lives_at_its_node() {
+async fn session_with_a_long_initialize_stays_at_its_node() {
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let received = warnings.clone();
     let config = EndpointConfig::new()
@@ -241,7 +241,7 @@ async fn a_session_whose_initialize_is_too_long_lives_at_its_node() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_node_takes_the_stream_of_another_for_its_own() {
+async fn nodes_use_different_numbers_for_streams() {
     let mut cluster = Cluster::sealed(2).await;
     let session = cluster.open(0).await;
     let waits = |id| request(id, "wait", json!({}));
@@ -269,7 +269,7 @@ async fn no_node_takes_the_stream_of_another_for_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_for_another_node_answers_nothing_here() {
+async fn response_for_another_node_resolves_no_request_here() {
     let mut cluster = Cluster::sealed(2).await;
     let session = cluster.open(0).await;
     let (mut bodies, mut asked) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Whose sealed sessions are, and how they end.
+//! The principals and the ends of sessions with sealed ids.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use super::sealed::sealed;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Nodes with those settings, which share nothing else.
+/// Starts nodes with these settings, which share nothing else.
 async fn cluster(settings: Vec<SealedSessions>) -> Cluster {
     let config = |sealed| EndpointConfig::new().idle(10 * MINUTE).sealed_sessions(sealed);
     Cluster::start_with(settings.into_iter().map(config).collect(), |config, _| config).await
@@ -131,7 +131,7 @@ async fn the_idle_time_of_a_node_ends_no_session() {
     tokio::time::sleep(11 * MINUTE).await;
     cluster.hears(0, &Heard::Ended).await;
     assert_eq!(cluster.replicas[0].endpoint.counts().sessions, 0);
-    // What was remembered of its streams is gone, and their numbers are not given again.
+    // The state of its streams is gone, and their numbers are not used again.
     assert_eq!(cluster.get(0, &session, Some(&before)).await.status(), StatusCode::BAD_REQUEST);
     let again = rest(cluster.post(0, &session, &request(2, "echo", json!({}))).await).await;
     let number = |id: &str| id.split_once('-').unwrap().0.to_owned();
@@ -173,7 +173,7 @@ async fn a_session_ends_at_every_node_when_it_expires() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_session_stays_deleted_where_that_is_known() {
+async fn deleted_session_stays_deleted_at_nodes_that_know_it() {
     let mut cluster = cluster(vec![sealed(), sealed()]).await;
     let session = cluster.open(0).await;
     assert_eq!(cluster.delete(0, &session).await, StatusCode::NO_CONTENT);
@@ -191,7 +191,7 @@ async fn a_deleted_session_stays_deleted_where_that_is_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nodes_can_share_which_sessions_have_ended() {
+async fn nodes_share_the_ends_of_sessions_through_a_store() {
     let once = Arc::new(Once::default());
     let mut cluster = cluster(sharing(&once, 3)).await;
     let session = cluster.open(0).await;
@@ -217,7 +217,7 @@ async fn nodes_can_share_which_sessions_have_ended() {
 
 /// The store that nodes share fails over, and has lost that a session has ended.
 #[tokio::test(start_paused = true)]
-async fn store_that_has_lost_an_end_gets_it_again() {
+async fn node_writes_a_lost_end_to_the_store_again() {
     let once = Arc::new(Once::default());
     let mut cluster = cluster(sharing(&once, 2)).await;
     let session = cluster.open(0).await;
@@ -250,7 +250,7 @@ async fn a_delete_beyond_the_room_for_names_ends_the_session_here() {
     assert_eq!((statuses[0], statuses[7]), ((204, 404), (503, 404)), "{statuses:?}");
 }
 
-/// A session that was deleted while it is loaded is unknown to all that wait for it.
+/// A session that is deleted during its load is unknown to all requests that wait for it.
 #[tokio::test(start_paused = true)]
 async fn a_session_is_found_once_it_is_known_that_it_has_not_ended() {
     // In the first round the DELETE comes before the first look, in the second between both.
@@ -281,7 +281,7 @@ fn echo(cluster: &mut Cluster, session: &str, id: i64) -> impl Future<Output = R
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_store_of_ended_sessions_that_does_not_answer_holds_up_nothing_for_ever() {
+async fn silent_store_of_ended_sessions_delays_requests_for_a_limited_time() {
     for before in [0, 1] {
         let once = Arc::new(Once::default());
         let mut cluster = cluster(sharing(&once, 2)).await;

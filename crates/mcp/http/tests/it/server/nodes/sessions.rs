@@ -1,4 +1,4 @@
-//! Sessions that go on at other nodes.
+//! Sessions that continue at other nodes.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn messages_of(heard: Vec<Heard>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_goes_on_at_any_node_until_it_is_deleted_at_one() {
+async fn session_continues_at_any_node_until_it_is_deleted_at_one() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let subscribe = |uri| request(3, "resources/subscribe", json!({"uri": uri}));
@@ -38,7 +38,7 @@ async fn a_session_goes_on_at_any_node_until_it_is_deleted_at_one() {
     let again =
         ["initialize", "notifications/initialized", "logging/setLevel", "resources/subscribe", "echo"];
     assert_eq!(messages_of(cluster.heard(1)), again);
-    // What a client asks for at one node, the others that have the session are given.
+    // A change that a client requests at one node reaches the others that have the session.
     cluster.heard(0);
     rest(cluster.post(1, &session, &subscribe("a:3")).await).await;
     cluster.hears(0, &Heard::Message("resources/subscribe".into())).await;
@@ -86,7 +86,7 @@ async fn a_delete_is_answered_once_the_other_nodes_have_the_message() {
         cluster.hears(1, &Heard::Ended).await;
         assert_eq!(cluster.echo(1, &session).await, StatusCode::NOT_FOUND);
     }
-    // Where the store takes no message, the others hear of the end when it does again.
+    // If the store refuses messages, the others learn of the end once it accepts them again.
     let session = cluster.open(0).await;
     assert_eq!(cluster.echo(1, &session).await, StatusCode::OK);
     cluster.faults.refuse_messages(true);
@@ -154,9 +154,9 @@ async fn session_that_a_failover_brings_back_ends_where_it_is_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failing_store_is_told_once_and_new_sessions_are_to_come_again() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let receiver = told.clone();
+async fn failing_store_is_reported_once_and_new_sessions_get_503() {
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let receiver = warnings.clone();
     let warn = move |warning: EndpointWarning| receiver.lock().unwrap().push(warning.to_string());
     let mut cluster = Cluster::start(1, EndpointConfig::new().on_warning(warn)).await;
     cluster.faults.away(true);
@@ -166,7 +166,7 @@ async fn failing_store_is_told_once_and_new_sessions_are_to_come_again() {
         assert_eq!(refused.headers()["retry-after"], "1");
     }
     let why = "requests get 503, because the shared store fails: the store is unavailable: a test";
-    assert_eq!(*told.lock().unwrap(), [why]);
+    assert_eq!(*warnings.lock().unwrap(), [why]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -188,7 +188,7 @@ async fn many_requests_at_once_load_a_session_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_the_store_is_away_what_is_known_goes_on_and_nothing_is_said_to_be_gone() {
+async fn without_the_store_open_sessions_continue_and_others_get_503() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     cluster.faults.away(true);
@@ -224,7 +224,7 @@ async fn while_the_store_is_away_what_is_known_goes_on_and_nothing_is_said_to_be
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_subscribes_to_so_many_resources() {
+async fn subscriptions_of_a_client_are_limited() {
     let mut cluster = Cluster::start(1, EndpointConfig::new().subscription_limit(2).record_limit(2000)).await;
     let session = cluster.open(0).await;
     let mut statuses = Vec::new();
@@ -295,7 +295,7 @@ async fn every_part_of_a_process_learns_of_the_end_of_a_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_idles_at_one_node_goes_on_at_another() {
+async fn session_that_idles_at_one_node_continues_at_another() {
     let mut cluster = Cluster::start(2, EndpointConfig::new().idle(10 * MINUTE)).await;
     let session = cluster.open(0).await;
     for _ in 0..20 {

@@ -22,7 +22,7 @@ async fn a_client_resumes_a_stream_at_any_node() {
     let never_sent = cluster.get(0, &session, Some(&primed.replace("-0", "-9"))).await;
     assert_eq!(never_sent.status(), StatusCode::BAD_REQUEST, "it ends no stream");
     drop(body);
-    // It still runs, for longer than the other node waits: the client comes back.
+    // It runs for longer than the other node waits, so the client has to reconnect.
     let started = Instant::now();
     let text = rest(cluster.get(1, &session, Some(&primed)).await).await;
     assert_eq!((text.as_str(), started.elapsed().as_secs()), ("retry: 100\n\n", 2));
@@ -39,14 +39,14 @@ async fn a_client_resumes_a_stream_at_any_node() {
     assert_eq!(unknown.status(), StatusCode::BAD_REQUEST);
 }
 
-/// A stream that runs at the first node, and whose client has left. The id of its last event.
+/// Starts a stream at the first node, whose client leaves. Returns the id of its last event.
 async fn left_stream(cluster: &mut Cluster, session: &str, request_id: u64) -> String {
     let mut body = cluster.post(0, session, &request(request_id, "wait", json!({}))).await.into_body();
     last_id(&piece(&mut body).await.unwrap())
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_so_many_responses_wait_for_other_nodes() {
+async fn responses_that_wait_for_other_nodes_are_limited() {
     // Where callers cannot be distinguished, the limit for all holds.
     let mut cluster = Cluster::start(2, EndpointConfig::new().follower_limit(2)).await;
     let session = cluster.open(0).await;
@@ -67,7 +67,7 @@ async fn only_so_many_responses_wait_for_other_nodes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_the_responses_that_wait_for_one_stream_the_newest_brings_it() {
+async fn newest_of_the_responses_that_wait_for_a_stream_gets_it() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let primed = left_stream(&mut cluster, &session, 5).await;
@@ -99,13 +99,13 @@ async fn a_long_stream_is_resumed_in_pieces_without_a_gap() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_node_that_takes_a_stream_over_answers_what_is_unanswered() {
+async fn node_that_takes_over_a_stream_fails_its_unanswered_requests() {
     let mut cluster = Cluster::start(3, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let mut body = cluster.post(0, &session, &request("five", "wait", json!({}))).await.into_body();
     let primed = last_id(&piece(&mut body).await.unwrap());
     cluster.kill(0).await;
-    let why = "interrupted: the node that ran this request has ended; it may have been done";
+    let why = "interrupted: the node that ran this request has ended; the request may have been done";
     let error = json!({"jsonrpc": "2.0", "id": "five", "error": {"code": -32603, "message": why}});
     let first = rest(cluster.get(1, &session, Some(&primed)).await).await;
     assert_eq!(messages(&first), std::slice::from_ref(&error), "{first}");
@@ -164,7 +164,7 @@ async fn a_stream_whose_end_was_lost_is_ended_by_its_own_node() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_stream_of_a_get_goes_on_where_the_client_is() {
+async fn stream_of_a_get_continues_at_the_node_of_the_client() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let mut body = cluster.get(0, &session, None).await.into_body();
@@ -181,9 +181,9 @@ async fn the_stream_of_a_get_goes_on_where_the_client_is() {
     assert_eq!(messages(&text)[0]["params"]["at"], 2);
 }
 
-/// A client that has no id loses what a response still owes when that ends.
+/// A client without an id loses the outstanding results of a response that ends.
 #[tokio::test(start_paused = true)]
-async fn stream_without_an_id_ends_for_its_age_only_if_nothing_is_owed() {
+async fn stream_without_an_id_ends_by_age_only_without_unanswered_requests() {
     let age = Duration::from_secs(5);
     let mut cluster = Cluster::start(1, EndpointConfig::new().stream_time(Some(age))).await;
     let session = cluster.open(0).await;
@@ -203,7 +203,7 @@ async fn stream_without_an_id_ends_for_its_age_only_if_nothing_is_owed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_goes_on_at_a_node_that_has_lost_its_lease() {
+async fn stream_continues_at_a_node_that_has_lost_its_lease() {
     let mut cluster = Cluster::start(2, EndpointConfig::new()).await;
     let session = cluster.open(0).await;
     let mut body = cluster.post(0, &session, &request(5, "wait", json!({}))).await.into_body();
