@@ -60,7 +60,7 @@ pub(crate) struct Listeners(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     table: Mutex<ListenerTable>,
-    /// Where changes are shared with other nodes.
+    /// The node that shares changes with other nodes.
     node: OnceLock<Node>,
 }
 

@@ -16,8 +16,8 @@ use crate::{Context, Function, IntoResourceContents, UriTemplate};
 /// A family of resources: the template of their URIs, and the function that reads each.
 ///
 /// The members of the function's argument type are the template's variables. They arrive as text, percent-decoded, so
-/// each is a `String`, a number, a `bool`, an enum of strings, or an `Option` of these where it may be left out. A URI
-/// whose values do not fit the type names no resource. The values are written by the client, and may
+/// each is a `String`, a number, a `bool`, an enum of strings, or, if it may be left out, an `Option` of these. If the values
+/// of a URI do not fit the type, the URI names no resource. The values are written by the client, and may
 /// contain `/`, `\` and `..`, but no NUL: check them before they become part of a path, or
 /// [take single segments only](Self::segments_only).
 ///

@@ -17,7 +17,7 @@ pub(crate) struct Params<'a> {
     members: ParamsMembers<'a>,
 }
 
-/// Where one of these stands twice, the params have no members here, and their decoding fails with the reason.
+/// If one of these is repeated, the params have no members here, and their decoding fails with the reason.
 const UNIQUE: &[Member] = &[
     Member::Meta,
     Member::Name,

@@ -33,7 +33,7 @@ impl YieldTimer {
     /// Whether the function has to wait for one poll after it has queued a notification.
     #[inline]
     pub(crate) fn is_due_queued(&self) -> bool {
-        // Where two threads count at once, one count is lost: no counter of the kind that never does is as cheap.
+        // If two threads count at once, one count is lost: a counter that loses none costs more.
         let queued = self.queued.load(Ordering::Relaxed);
         self.queued.store(queued.wrapping_add(1), Ordering::Relaxed);
         queued.is_multiple_of(QUEUED_PER_LOOK) && self.is_due()

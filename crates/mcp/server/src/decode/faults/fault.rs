@@ -5,10 +5,10 @@ use std::fmt;
 use agentwire_jsonrpc::Printable;
 use serde::de::{Error, Expected, Unexpected};
 
-/// How many bytes of a client's text are quoted.
+/// The most bytes of a client's text that are quoted.
 const QUOTE: usize = 60;
 
-/// How many bytes the text of one fault, and of its path, may have.
+/// The most bytes of the text of one fault, and of its path.
 const LENGTH: usize = 240;
 
 /// The fault of one member.
@@ -33,7 +33,7 @@ pub(super) enum FaultKind {
 /// A member of an object, or an element of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// Where the type declares the member. A member that it does not declare comes after all others.
+    /// The position of the member in the declaration of its type. Undeclared members come after all others.
     pub(super) place: usize,
     pub(super) name: String,
 }
@@ -49,7 +49,7 @@ impl Fault {
         self
     }
 
-    /// Sets where the type declares the member, where it is absent from an object with these members.
+    /// Sets the position of a missing member among the declared ones.
     pub(super) fn placed(mut self, declared: &[&str]) -> Self {
         if let (FaultKind::Missing, [step]) = (self.kind, &mut *self.steps)
             && let Some(place) = declared.iter().position(|name| *name == step.name)
