@@ -18,7 +18,7 @@ pub(crate) fn install() -> Result<()> {
     if in_path("apt-get").is_none() {
         bail!("no `redis-server` is in PATH: install it, or name it in AGENTWIRE_REDIS_SERVER");
     }
-    // Who is not root may still install packages.
+    // A user that is not root may still install packages.
     let with_sudo = !rustix::process::geteuid().is_root() && in_path("sudo").is_some();
     let apt = |arguments: &[&str]| {
         let mut command = Command::new(if with_sudo { "sudo" } else { "env" });

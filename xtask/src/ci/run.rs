@@ -22,7 +22,7 @@ use crate::redis;
 /// The row of this program's own build in the table.
 const XTASK: &str = "xtask";
 
-/// How a step has ended, unless it has failed.
+/// The end of a step that has not failed.
 enum Outcome {
     Passed,
     /// This machine lacks what the step needs, for this reason.
@@ -294,7 +294,7 @@ fn lanes(steps: &[&'static Step]) -> impl Iterator<Item = Vec<&'static Step>> {
 
 /// Lowers the priority of this thread and of what it starts. No thread can raise it again, so that of a step is a thread of its own.
 fn give_way(turn: Turn) {
-    // Where it is not possible, all have the same priority.
+    // If this is not possible, all steps have the same priority.
     let _nice = rustix::process::nice(turn.nice());
 }
 
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_runs_beside_others_one_step_at_a_time_compiles() {
+    fn one_step_beside_others_compiles_at_a_time() {
         let beside: Vec<_> = STEPS.iter().filter(|step| step.is_beside()).collect();
         let lanes: Vec<_> = lanes(&beside).collect();
         assert_eq!(lanes.iter().map(Vec::len).sum::<usize>(), beside.len());

@@ -37,7 +37,7 @@ impl Turn {
     const IN_ORDER: i32 = 10;
     /// Ends within seconds, or mostly waits for programs that it has started, and has times to keep.
     const FIRST: i32 = 0;
-    /// Takes what the others leave.
+    /// Uses the processor time that other steps leave.
     const LEFT_OVER: i32 = 19;
 
     pub(super) fn nice(self) -> i32 {
@@ -47,7 +47,7 @@ impl Turn {
         }
     }
 
-    /// Whether its seconds say more of the other steps than of itself.
+    /// Whether its duration depends more on the other steps than on itself.
     pub(super) fn is_left_over(self) -> bool {
         self.nice() == Self::LEFT_OVER
     }

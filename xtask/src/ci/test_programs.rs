@@ -10,16 +10,16 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::world::{self, TestProgram};
 
-/// How many programs run at a time. They mostly wait.
+/// The number of programs that run at a time. They mostly wait.
 const PROGRAMS: usize = 3;
 
-/// How many tests of each run at a time.
+/// The number of tests of each program that run at a time.
 const THREADS: &str = "4";
 
 /// The programs that take longest, which start first: otherwise one would run alone at the end.
 const LONGEST: [&str; 4] = ["tests::it", "schema-tests::it", "cost-tests::it", "transport-http::it"];
 
-/// How many tests have passed, failed and been ignored.
+/// The numbers of tests that passed, failed and were ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
     passed: usize,
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_result_line_is_read_and_nothing_else() {
+    fn only_the_result_line_is_read() {
         let output =
             "test a ... ok\n\ntest result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out\n";
         assert_eq!(sums(output), Some(Sums { passed: 12, failed: 0, ignored: 3 }));

@@ -51,7 +51,7 @@ const SCRIPTS: &[(&str, Fixture)] = &[
     ),
 ];
 
-/// How many checks run at a time. They mostly wait.
+/// The number of checks that run at a time. They mostly wait.
 const JOBS: &str = "8";
 
 /// The programs of this workspace.

@@ -1,4 +1,4 @@
-//! One table with what both suites found.
+//! One table with the results of both suites.
 
 use std::fs;
 use std::path::Path;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::document::definitions;
 use super::shape::Shape;
 
-/// How deep definitions may be inlined into each other; more is a cycle.
+/// The depth to which definitions may be inlined into each other; more is a cycle.
 const DEPTH_LIMIT: usize = 64;
 
 /// One place where two documents disagree.
@@ -305,7 +305,7 @@ impl<'a> Comparer<'a> {
     }
 }
 
-/// Where one side is a union and the other one of its alternatives: both as unions.
+/// Returns both sides as unions if one is a union and the other one of its alternatives.
 fn as_unions(ours: &Shape, published: &Shape) -> Option<(Shape, Shape)> {
     let alone = |shape: &Shape| {
         let alternative = Shape { nullable: false, keywords: BTreeMap::new(), ..shape.clone() };

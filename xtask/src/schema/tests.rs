@@ -1,3 +1,5 @@
+//! Tests the generated schemas and reference pages as a whole.
+
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -12,13 +12,13 @@ use super::repository::Repository;
 /// The links of a site, none of them broken.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// How many lead to a file of the site.
+    /// The number of links to a file of the site.
     pub(super) within: usize,
-    /// How many of these name an id.
+    /// The number of these that name an id.
     pub(super) fragments: usize,
-    /// How many lead to a file or folder of the repository on the web.
+    /// The number of links to a file or folder of the repository on the web.
     pub(super) repository: usize,
-    /// Those to other sites, which are not checked.
+    /// Links to other sites, which are not checked.
     pub(super) external: BTreeSet<String>,
 }
 

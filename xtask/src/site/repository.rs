@@ -1,9 +1,11 @@
+//! The repository: its folder and its URL.
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
 
-/// The tree of files, and where it is on the web.
+/// The tree of files, and its URL.
 pub(super) struct Repository {
     pub(super) root: PathBuf,
     /// Without a slash at its end.
@@ -11,7 +13,7 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// The repository in a folder. The manifests say where it is on the web.
+    /// Opens the repository in a folder. The URL is the one of the manifests.
     pub(super) fn at(root: &Path) -> Result<Self> {
         let metadata = MetadataCommand::new().current_dir(root).no_deps().exec()?;
         let mut urls = metadata.packages.iter().filter_map(|package| package.repository.as_deref());

@@ -73,7 +73,7 @@ pub(super) fn pages(repository: &Repository, book: &Path) -> Result<Texts> {
     Ok(texts)
 }
 
-/// Where a link of a page leads.
+/// The target of a link of a page.
 enum Target {
     /// It stays as it is: another site, or a place in the same page.
     Same,
@@ -119,7 +119,7 @@ impl Target {
     }
 }
 
-/// Where a file of the repository is in the site: guides and the reference are at its top, and a folder's page is its index.
+/// The path of a file of the repository in the site: guides and the reference are at its top, and a folder's page is its index.
 fn place(path: &str) -> String {
     let place = ["docs/", ".github/"].iter().find_map(|folder| path.strip_prefix(folder)).unwrap_or(path);
     match place.strip_suffix("README.md") {

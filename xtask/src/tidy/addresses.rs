@@ -18,7 +18,7 @@ const MANIFEST: &str = "Cargo.toml";
 /// Sites with pages of published crates.
 const SITES: [&str; 3] = ["docs.rs/", "crates.io/", "shields.io/"];
 
-/// How the names of our packages begin, and the name of the façade.
+/// The prefix of the names of our packages, and the name of the façade.
 const PACKAGES: &str = "agentwire";
 
 /// The characters that end a URL in Markdown, TOML, YAML and Rust.

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn each_check_finds_what_it_is_for_and_nothing_beside_it() {
+    fn each_check_finds_its_own_violations_only() {
         let against = |name: &str, line: &str, before: &str| {
             let (_, check) = CLAIMS.iter().find(|(known, _)| *known == name).unwrap();
             check(line, before)

@@ -50,7 +50,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<Violation>> {
     Ok(violations)
 }
 
-/// MCP's pages say that key words count in capitals only. ACP's pages have no such rule.
+/// By MCP's pages, key words count in capitals only. ACP's pages have no such rule.
 fn check_file(path: &str, only_capitals: bool, text: &str) -> Result<Vec<Violation>> {
     let file: File = toml::from_str(text).with_context(|| path.to_owned())?;
     let wrong = file.requirement.iter().filter_map(|entry| {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_is_short_and_of_what_is_not_implied() {
+    fn quote_is_short_and_absent_from_implied_requirements() {
         assert!(why(true, "level = \"must\"\npage = \"basic\"").unwrap().contains("`implied = true`"));
         let both = "level = \"should\"\nimplied = true\npage = \"basic\"\nquote = \"Servers SHOULD answer\"";
         assert!(why(true, both).unwrap().contains("has no quote"));

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_status_is_no_success() {
+    fn unknown_status_is_a_failure() {
         assert!(parse(r#"[{ "id": "a", "status": "FINE" }]"#).is_err());
         assert!(parse(r#"[{ "status": "SUCCESS" }]"#).is_err(), "a check has a name");
     }

@@ -1,4 +1,4 @@
-//! Compares what the suite finds at several nodes with what it finds at one: a client sees no difference.
+//! Compares the suite's results at several nodes with those at one: they must be equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ impl Comparison {
     }
 }
 
-/// How often a scenario had each check with each status.
+/// The number of times that a scenario had each check with each status.
 fn tally(checks: Option<&Vec<Check>>) -> BTreeMap<(&str, &'static str), usize> {
     let mut tally = BTreeMap::new();
     for check in checks.into_iter().flatten() {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_scored_and_differs_counts() {
+    fn only_scored_differences_count() {
         let one = scenarios(&[
             ("ping", &[("a", Status::Success), ("b", Status::Success), ("c", Status::Info)]),
             ("tools", &[("a", Status::Success), ("a", Status::Success)]),

@@ -11,13 +11,13 @@ use anyhow::{Context as _, Result};
 
 use crate::redis;
 
-/// How long the server may take until it listens.
+/// The time limit for the server to listen.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The line that the server prints before its URL.
 const LISTENING: &str = "listening on ";
 
-/// As how many nodes a server runs.
+/// The number of nodes of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nodes {
     One,

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn exceptions_explain_what_they_name_and_must_happen() {
+    fn exceptions_explain_named_failures_and_must_be_needed() {
         let bad = check("known", Status::Failure);
         assert_eq!(verdict("auth", std::slice::from_ref(&bad), 0), Verdict::Skipped);
         assert_eq!(verdict("auth", &[], 0), Verdict::Skipped);

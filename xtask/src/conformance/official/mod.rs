@@ -142,7 +142,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Options> {
 }
 
 impl Options {
-    /// As how many nodes the server runs.
+    /// The number of nodes of the server.
     fn nodes(&self) -> &'static [Nodes] {
         if self.replicas { &[Nodes::One, Nodes::Three] } else { &[Nodes::One] }
     }

@@ -13,7 +13,7 @@ use super::checks::{self, Check, Status};
 use super::fixtures::{Fixtures, Nodes};
 use super::requirements::Requirements;
 
-/// How long all scenarios of a run may take together. On two idle cores they take less than a minute.
+/// The time limit for all scenarios of a run together. On two idle cores they take less than a minute.
 const TIMEOUT: Duration = Duration::from_secs(400);
 
 /// The side of ours that a run tests.

@@ -276,7 +276,7 @@ fn a_cycle_of_definitions_ends() {
 }
 
 #[test]
-fn a_difference_says_where_and_what() {
+fn difference_names_its_place_and_both_values() {
     let string = json!({ "type": "string" });
     for (ours, theirs, expected) in [
         (string.clone(), json!({ "type": "integer" }), "Ask.at: type string, published integer"),

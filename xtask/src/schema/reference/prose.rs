@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::text::upper_first;
 use crate::schema::document::{definitions, walk};
 
-/// The names of a document, to tell them from those of Rust.
+/// The names of a document, to distinguish them from names of Rust.
 #[derive(Debug, Default)]
 pub(in crate::schema) struct Prose {
     definitions: BTreeSet<String>,

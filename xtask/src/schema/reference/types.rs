@@ -10,7 +10,7 @@ use super::family::Family;
 use super::text::{GENERATED, text, upper_first};
 use crate::schema::document;
 
-/// How deep members of objects without a definition are listed.
+/// The depth to which members of objects without a definition are listed.
 const DEPTH_LIMIT: usize = 3;
 
 type Areas = BTreeMap<String, &'static Area>;

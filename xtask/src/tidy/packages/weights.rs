@@ -1,4 +1,4 @@
-//! How many crates a package may compile: what a user waits for and has to trust.
+//! Limits the number of crates that a package compiles: a user has to wait for them and to trust them.
 
 use crate::tidy::violation::Violation;
 
