@@ -1,4 +1,4 @@
-//! The engine that the tests of `mcp-redis`, and `replicas`, start.
+//! Finds or installs Redis, which the tests of `mcp-redis` and `replicas` start.
 
 use std::env;
 use std::path::PathBuf;

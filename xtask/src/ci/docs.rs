@@ -1,4 +1,4 @@
-//! The documentation of every crate, made of what the step `clippy` has checked.
+//! Builds the documentation of every crate from the check results of the step `clippy`.
 
 use std::env::consts::EXE_SUFFIX;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Each crate without its features, and with each one that its code names. A build of the workspace unites the features of all
-//! members.
+//! Checks each crate without its features, and with each one that its code names. A build of the workspace unites the features
+//! of all members.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The first command of the README: the crates that it compiles, the size of its program, and what it prints.
+//! Runs the first command of the README, and checks the compiled crates, the size of the program, and its output.
 
 use std::collections::BTreeSet;
 use std::fs;

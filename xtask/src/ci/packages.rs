@@ -1,4 +1,4 @@
-//! A publication without the upload.
+//! Makes and checks the packages of a release, without uploading them.
 //!
 //! For every change, the packages are made and checked together in a workspace of their own, where no file of this one is
 //! reached. Before a release, each is also compiled alone, as its users will get it.
@@ -28,12 +28,12 @@ pub(super) fn check(root: &Path, watch: &mut Stopwatch) -> Result<()> {
     fs::create_dir_all(&scratch)?;
     for package in &packages {
         let file = folder.join("package").join(format!("{}-{}.crate", package.name, package.version));
-        // With the time of now: in a package each file has the same time, and cargo would take what is changed for checked.
+        // Files get the current time: in a package all have the same one, and cargo would take changed files for checked.
         process::run(Command::new("tar").arg("-xmzf").arg(&file).arg("-C").arg(&scratch))?;
     }
     fs::write(scratch.join("Cargo.toml"), manifest(&packages)? + &cargo::dev_profile(root)?)?;
     fs::copy(root.join("Cargo.lock"), scratch.join("Cargo.lock"))?;
-    // The same target folder: what does not belong to us is compiled already.
+    // The same target folder: other crates are compiled already.
     let mut check = cargo::command(&scratch);
     // With the parts of the command that are not on by default.
     check.args(["check", "--workspace", "--features", "agentwire-cli/full", "--quiet", "--target-dir"]);

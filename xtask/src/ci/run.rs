@@ -1,4 +1,4 @@
-//! Runs steps: one after the other, and beside them those that wait and those that have a folder of their own.
+//! Runs steps one after the other. Steps that mostly wait, or that compile in their own folder, run at the same time.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -124,8 +124,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs steps in order, but for those that run beside others: these start when all before them in order have passed, and hold up none
-    /// of those after them.
+    /// Runs steps in order. A step that runs beside others starts when all before it have passed, and the steps after it do not wait
+    /// for it.
     fn side_by_side(&self, steps: &[&'static Step]) -> Result<()> {
         let results: Vec<Result<()>> = thread::scope(|scope| {
             let mut running = Vec::new();
@@ -248,7 +248,7 @@ impl Run<'_> {
             }
             Work::Xtask(arguments) => output.run(&mut xtask(root, arguments)?)?,
             Work::XtaskWithPrograms(arguments) => {
-                // A step that runs beside others has them.
+                // The programs of a step that runs beside others are compiled before it starts.
                 if let Output::Terminal = output {
                     watch.compile(|| cargo::programs(root))?;
                 }
@@ -286,7 +286,7 @@ fn joined(running: thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
     running.join().unwrap_or_else(|_| Err(anyhow!("a step panicked")))
 }
 
-/// Steps that run at the same time. Those that take what is left compile on all processors, and so follow one another.
+/// Groups of steps that run at the same time. Steps of the lowest priority compile on all processors, so they are one group.
 fn lanes(steps: &[&'static Step]) -> impl Iterator<Item = Vec<&'static Step>> {
     let (left_over, others): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.turn.is_left_over());
     others.into_iter().map(|step| vec![step]).chain([left_over])

@@ -12,7 +12,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Whether it runs beside the steps that stand after it.
+    /// Whether it runs beside the steps after it.
     pub(super) fn is_beside(&self) -> bool {
         !matches!(self.turn, Turn::InOrder)
     }
@@ -28,16 +28,16 @@ impl Step {
 pub(super) enum Turn {
     /// Starts when the one before it has ended.
     InOrder,
-    /// Runs beside the others, with this value of `nice`: the higher, the more it leaves to them.
+    /// Runs beside the others, with this value of `nice`.
     Beside(i32),
 }
 
 impl Turn {
-    /// Compiles on all processors, and leaves them to what waits.
+    /// For steps that compile on all processors: they yield to steps that wait.
     const IN_ORDER: i32 = 10;
-    /// Ends within seconds, or mostly waits for programs that it has started, and has times to keep.
+    /// For steps that end within seconds, or mostly wait for their programs under deadlines.
     const FIRST: i32 = 0;
-    /// Uses the processor time that other steps leave.
+    /// For steps that use the processor time that other steps leave.
     const LEFT_OVER: i32 = 19;
 
     pub(super) fn nice(self) -> i32 {

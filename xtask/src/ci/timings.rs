@@ -1,4 +1,4 @@
-//! The seconds of each step: compiled and run, in a table, in a file, and beside those of another run.
+//! Measures the seconds of each step, prints them as a table, and compares them with those of an earlier run.
 
 use std::collections::BTreeMap;
 use std::fs;

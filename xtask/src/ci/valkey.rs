@@ -1,4 +1,4 @@
-//! Valkey, as the engine of the tests.
+//! Provides Valkey as the engine of the tests.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn unpack(folder: &Path, to: &Output<'_>) -> Result<PathBuf> {
         packages.iter().map(fs::DirEntry::path).find(|path| path.extension() == Some("deb".as_ref()));
     let package = package.with_context(|| format!("no package `{PACKAGE}`"))?;
     to.run(Command::new("dpkg-deb").arg("--extract").args([&package, &folder.join("files")]))?;
-    // What is not there or cannot run is an error now, not at each start.
+    // A missing or broken program is an error here, not at each start.
     to.run(Command::new(folder.join("files").join(PROGRAM)).arg("--version"))?;
     symlink(folder.join("files").join(PROGRAM), &program)?;
     Ok(program)

@@ -1,4 +1,4 @@
-//! Our programs before our own suite: the command, and the fixtures, which have every feature.
+//! Judges our programs by our own suite: the command, and the fixtures, which have every feature.
 
 use std::ffi::OsString;
 use std::fs;
@@ -105,7 +105,7 @@ fn play_scripts(root: &Path, programs: &Programs, reports: &Path, rows: &mut Vec
     for (folder, fixture) in SCRIPTS {
         let name = format!("scripts-{}", folder.replace('/', "-"));
         let scripts = root.join("crates/tools/conformance/scripts").join(folder).display().to_string();
-        // One script waits for what the agent gives up on after 10 s.
+        // One script waits until the agent gives up after 10 s.
         let options = ["--level", "may", "--timeout", "30", "--script", &scripts];
         rows.push(run(&name, programs.check_fixture(fixture, &options), reports)?);
     }

@@ -105,7 +105,7 @@ impl Target {
         })
     }
 
-    /// The link in the page at a place in the site's source. None: it is the same as before.
+    /// The link in the page at a place in the site's source. `None` if it does not change.
     fn link(&self, repository: &Repository, from: &str) -> Option<String> {
         match self {
             Self::Same => None,
@@ -133,7 +133,7 @@ pub(super) fn join(page: &str, link: &str) -> String {
     resolve(page, link).unwrap_or_default()
 }
 
-/// The path to which a relative link in a file leads. None: it is above the repository.
+/// The path to which a relative link in a file leads. `None` if it is above the repository.
 fn resolve(file: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();

@@ -1,4 +1,4 @@
-//! Circles: files, and folders, of one crate that use each other's items, directly or through others.
+//! Finds circles: files, or folders, of one crate that use each other's items, directly or through others.
 //!
 //! The folders are those directly below `src`. A circle of folders fails unless it is listed as known. A circle of up to four
 //! files needs a comment in the crate's root, with the reason: `// circle: a.rs, b/mod.rs: why`. Larger circles of files fail

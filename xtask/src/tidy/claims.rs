@@ -73,7 +73,7 @@ fn contains_any(line: &str, words: &[&str]) -> bool {
     words.iter().any(|word| line.contains(word))
 }
 
-/// Holds the sources against the table of the document.
+/// Checks the sources by the table of the document.
 pub(super) fn check(document: &str, sources: &[Source]) -> Vec<Violation> {
     check_claims(document, sources, &CLAIMS)
 }

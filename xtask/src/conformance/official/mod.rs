@@ -92,7 +92,7 @@ pub(in crate::conformance) fn run(root: &Path, arguments: lexopt::Parser) -> Res
 #[derive(Default)]
 struct Outcome {
     judged: Vec<Verdicts>,
-    /// None unless there are several nodes.
+    /// `None` with one node.
     comparison: Option<Comparison>,
 }
 

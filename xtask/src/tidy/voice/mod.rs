@@ -34,7 +34,7 @@ const QUESTIONS: [&str; 3] = ["fn what_", "fn who_", "fn where_"];
 
 type Counts = [Vec<String>; HABITS.len()];
 
-/// Holds Rust files and documents against the counts of the repository.
+/// Compares the habits of Rust files and documents with the counts of the repository.
 pub(super) fn check(texts: &[Text<'_>]) -> Result<Vec<Violation>> {
     compare(COUNTS, texts)
 }
