@@ -1,3 +1,5 @@
+//! Records the lines that two programs of a test exchange, in a file that the test checks afterwards.
+
 use std::env;
 use std::fs::File;
 use std::io::Write;

@@ -1,3 +1,5 @@
+//! A transport for tests that panics when our side sends a message that the schema forbids.
+
 use agentwire_transport::{Direction, Packet, Transport, tap};
 use serde_json::Value;
 

@@ -1,3 +1,5 @@
+//! The state of one connection between two sides: the negotiated version, and the requests that wait for an answer.
+
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;

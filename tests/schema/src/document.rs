@@ -1,3 +1,5 @@
+//! One JSON Schema document: its definitions, the shapes that they allow, and a validator for each.
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};

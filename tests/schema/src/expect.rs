@@ -1,3 +1,5 @@
+//! Derives from a schema alone if a reader must take a value, and which parts of it the reader must keep.
+
 mod branches;
 mod objects;
 

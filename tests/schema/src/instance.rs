@@ -1,3 +1,5 @@
+//! Generates valid instances of a definition.
+
 use proptest::prelude::RngExt;
 use proptest::test_runner::{TestRng, TestRunner};
 use serde_json::{Map, Value};

@@ -1,3 +1,5 @@
+//! The parts of a value that must survive reading and writing, compared with the written value.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};

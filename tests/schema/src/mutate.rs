@@ -1,3 +1,5 @@
+//! Changes a valid value at one place: another type, a missing or unknown member, a number that no type holds.
+
 use serde_json::{Value, json};
 
 use crate::place::{Place, places};

@@ -1,3 +1,5 @@
+//! The places of values within a JSON value, to look up, change or remove what is there.
+
 use serde_json::Value;
 
 /// Where a value is within another: the names of members and the positions of items on the way.

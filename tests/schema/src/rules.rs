@@ -1,3 +1,5 @@
+//! The documented exceptions of each protocol's readers from the published schema.
+
 use serde_json::Value;
 
 use crate::shape::Shape;

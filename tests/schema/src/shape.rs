@@ -1,3 +1,5 @@
+//! The shapes of JSON values that a schema allows, with its references and unions resolved.
+
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

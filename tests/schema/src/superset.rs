@@ -1,3 +1,5 @@
+//! Merges the schema documents of several revisions into one.
+
 use std::io;
 
 use serde_json::{Map, Value, json};

@@ -1,3 +1,5 @@
+//! Checks JSON-RPC messages against the generated schema of one version of a protocol.
+
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};

@@ -1,3 +1,5 @@
+//! Models of the in-memory transport: a full queue, and a dropped end.
+
 use futures::{SinkExt, StreamExt};
 use loom::future::block_on;
 use loom::thread;

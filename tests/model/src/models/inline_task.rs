@@ -1,3 +1,5 @@
+//! Models of `InlineTask`: inline polls that race with wake-ups and with each other.
+
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;

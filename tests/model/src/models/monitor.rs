@@ -1,3 +1,5 @@
+//! Models of `Monitor`: several waiters for one update, and for the items of one queue.
+
 use std::sync::Arc;
 
 use loom::future::block_on;

@@ -1,3 +1,5 @@
+//! Models of the driver of a connection: a call from another thread, and the end of the connection.
+
 use std::collections::VecDeque;
 use std::future::pending;
 use std::pin::Pin;

@@ -1,3 +1,5 @@
+//! A transport whose messages a test sends and receives one by one.
+
 use std::error::Error;
 use std::marker::PhantomData;
 

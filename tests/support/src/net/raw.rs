@@ -1,3 +1,5 @@
+//! A client that writes and reads HTTP/1.1 byte by byte.
+
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,3 +1,5 @@
+//! The server's side of one HTTP request, answered by a test byte by byte.
+
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
