@@ -18,7 +18,7 @@ pub(crate) fn offer(server: Server) -> Server {
         .tool("test_input_required_result_multiple_inputs", "Asks for three things at once", at_once)
         .tool("test_input_required_result_multi_round", "Asks for one thing after the other", in_turn)
         .tool("test_input_required_result_tampered_state", "Asks for a confirmation", confirm)
-        .tool("test_input_required_result_capabilities", "Asks what the client can answer", what_it_can)
+        .tool("test_input_required_result_capabilities", "Asks what the client can answer", sample_or_greet)
         .prompt("test_input_required_result_prompt", "A prompt that asks for a context", prompt)
 }
 
@@ -95,7 +95,7 @@ async fn in_turn(_: NoArguments, cx: Context) -> Result<String, ToolError> {
     })
 }
 
-async fn what_it_can(nothing: NoArguments, cx: Context) -> Result<String, ToolError> {
+async fn sample_or_greet(nothing: NoArguments, cx: Context) -> Result<String, ToolError> {
     match cx.sample("capital_question", question("What is the capital of France?", 100)).await {
         Ok(answer) => Ok(text_of(&answer)),
         Err(error) if error.is_missing_capability() => greet(nothing, cx).await,

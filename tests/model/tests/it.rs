@@ -16,13 +16,13 @@ fn a_packet_passes_through_a_full_duplex() {
 }
 
 #[test]
-fn an_end_of_a_duplex_that_is_dropped_is_heard() {
-    check(models::an_end_that_is_dropped_is_heard);
+fn a_dropped_end_of_a_duplex_is_reported() {
+    check(models::a_dropped_end_is_reported);
 }
 
 #[test]
-fn an_update_reaches_all_who_wait() {
-    check(models::an_update_reaches_all_who_wait);
+fn an_update_wakes_all_waiters() {
+    check(models::an_update_wakes_all_waiters);
 }
 
 #[test]
@@ -36,8 +36,8 @@ fn a_call_is_answered() {
 }
 
 #[test]
-fn the_end_of_a_connection_reaches_all_who_wait() {
-    check(models::the_end_reaches_all_who_wait);
+fn the_end_of_a_connection_wakes_its_waiters() {
+    check(models::the_end_wakes_its_waiters);
 }
 
 #[test]

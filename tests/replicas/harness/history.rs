@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_excuses_what_was_told_before_its_end() {
+    fn an_outage_excuses_losses_before_its_end() {
         let history = History::new(Promises { engine_loses: true, no_failure: false });
         let before = Instant::now();
         assert!(!history.was_away_since(before));

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_command_and_what_it_printed() {
+    fn errors_contain_the_command_and_its_output() {
         let error = output(&mut shell("echo why >&2; exit 1")).unwrap_err().to_string();
         assert!(error.starts_with("sh -c") && error.ends_with("why\n"), "{error}");
     }

@@ -20,7 +20,7 @@ fn chat(script: &str, limit: &str) -> Program {
 /// Asserts the report of the end of an agent or a server: how it ended, after which moments it counts as one that cannot be
 /// reached, and its stderr, once. `run` takes the arguments of the scripted program.
 #[track_caller]
-pub(crate) fn assert_end_is_told(faults: &[(&str, &str)], run: impl Fn(&str) -> Ended + Sync) {
+pub(crate) fn assert_end_is_reported(faults: &[(&str, &str)], run: impl Fn(&str) -> Ended + Sync) {
     // One that has answered nothing cannot be reached.
     let moments = [
         ("start", 4, " before it answered"),
@@ -40,7 +40,7 @@ pub(crate) fn assert_end_is_told(faults: &[(&str, &str)], run: impl Fn(&str) -> 
 }
 
 #[test]
-fn the_end_of_an_agent_is_told_with_its_reason() {
+fn the_end_of_an_agent_is_reported_with_its_reason() {
     let faults = [
         ("exit", "exited with status 3"),
         ("kill", "was killed by SIGKILL"),
@@ -51,11 +51,11 @@ fn the_end_of_an_agent_is_told_with_its_reason() {
         ("exit grandchild", "exited with status 3"),
         ("kill grandchild", "was killed by SIGKILL"),
     ];
-    assert_end_is_told(&faults, |script| chat(script, "60").end(SOON));
+    assert_end_is_reported(&faults, |script| chat(script, "60").end(SOON));
 }
 
 #[test]
-fn an_agent_that_says_nothing_is_given_its_time_and_no_more() {
+fn an_agent_that_does_not_answer_times_out() {
     let faults =
         ["silent", "deaf", "flood", "wrong-id", "silent stubborn", "flood stubborn", "silent grandchild"];
     let moments = [("start", "initialize"), ("initialize", "initialize"), ("open", "session/new")];
@@ -67,7 +67,7 @@ fn an_agent_that_says_nothing_is_given_its_time_and_no_more() {
 }
 
 #[test]
-fn an_agent_that_answers_wrongly_is_told_of() {
+fn a_wrong_answer_of_an_agent_is_reported() {
     // Once the agent is initialized, the code of the refusal means that a login is needed.
     let rows = [
         ("initialize version", 1, "the agent speaks version 99"),
@@ -107,7 +107,7 @@ fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
 
 /// A script interrupts a command once.
 #[test]
-fn one_interrupt_ends_a_turn_where_no_person_can_interrupt_again() {
+fn one_interrupt_ends_a_turn_without_a_terminal() {
     let faults = ["silent", "deaf", "flood", "deaf stubborn", "silent grandchild"];
     rows::for_each(&faults, |fault| {
         let program = chat(&format!("turn {fault}"), "60");

@@ -42,7 +42,7 @@ fn the_version_before_is_current_again_without_a_network() {
 }
 
 #[test]
-fn an_update_repairs_a_damaged_agent_or_says_what_to_do() {
+fn an_update_repairs_a_damaged_agent_or_names_the_remedy() {
     let place = Place::new();
     place.run(&["agents", "install", "fake", "--yes"]).exits(0);
     fs::remove_dir_all(place.path("store/agents/fake/1.0.0-1/node_modules")).unwrap();
@@ -75,7 +75,7 @@ fn a_relative_store_of_the_environment_is_wrong_usage() {
 }
 
 #[test]
-fn a_program_is_found_where_the_default_store_cannot_be_used() {
+fn a_program_is_found_despite_an_unusable_default_store() {
     let place = Place::new();
     place.script("bin/program", &our_agent().replace("\"$@\"", "agent"));
     fs::create_dir(place.path("agentwire")).unwrap();
@@ -113,7 +113,7 @@ fn the_folder_of_a_session_does_not_choose_the_interpreter_of_an_agent() {
 }
 
 #[test]
-fn a_page_of_the_network_in_place_of_the_index_is_said() {
+fn a_web_page_in_place_of_the_index_is_reported() {
     let place = Place::new();
     let index = fs::read_to_string(place.path("registry.json")).unwrap();
     let mut pages = [index, "<html>Log in</html>".to_owned()].into_iter();

@@ -124,7 +124,7 @@ fn a_login_serves_every_command_until_the_logout() {
 }
 
 #[test]
-fn a_token_that_ends_is_renewed_by_whoever_needs_it() {
+fn an_expired_token_is_renewed_by_the_next_command() {
     // Longer than a program runs on a busy machine: the second token must not end too.
     let lifetime = Duration::from_secs(5);
     let mut setup = Setup::with(AuthServer::builder().access_token_lifetime(lifetime));
@@ -137,7 +137,7 @@ fn a_token_that_ends_is_renewed_by_whoever_needs_it() {
 }
 
 #[test]
-fn errors_of_the_authorization_server_say_what_is_wrong() {
+fn errors_of_the_authorization_server_name_the_cause() {
     let mut setup = Setup::new();
     for (fault, why, option) in [
         // First, because a registration is kept.

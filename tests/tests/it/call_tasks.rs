@@ -10,7 +10,7 @@ use crate::program::{Program, SOON};
 use crate::terminal::{Terminal, answer, leaves, next};
 
 #[test]
-fn a_task_is_waited_for_and_how_it_stands_is_told() {
+fn a_call_waits_for_its_task_and_prints_its_status() {
     let server = recorded("mcp", "server");
     let job = "{\"seconds\": 1.5, \"steps\": 3}";
     for json in [false, true] {
@@ -28,7 +28,7 @@ fn a_task_is_waited_for_and_how_it_stands_is_told() {
 }
 
 #[test]
-fn a_task_asks_whoever_is_at_the_terminal() {
+fn a_question_of_a_task_is_asked_at_the_terminal() {
     let terminal = Terminal::new();
     let server = recorded("mcp", "server");
     let job = "{\"seconds\": 0.5, \"steps\": 2, \"ask\": true}";

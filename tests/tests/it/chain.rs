@@ -151,7 +151,7 @@ fn an_interrupt_cancels_the_turn() {
 
 /// The session is open, and everybody waits for the person.
 #[test]
-fn nobody_waits_for_a_prompt_in_vain() {
+fn a_waiting_chat_ends_with_its_agent_or_on_an_interrupt() {
     // The agent goes.
     let mut program = waiting(&["chat", "--json"]);
     program.family.find("agentwire agent").signal(Signal::KILL);

@@ -222,7 +222,7 @@ fn modes_and_options_are_set_before_the_prompt() {
 }
 
 #[test]
-fn an_agent_that_does_not_set_what_is_asked_for_is_given_its_time_and_no_more() {
+fn an_unanswered_change_of_mode_times_out() {
     let modes = json!({ "currentModeId": "ask", "availableModes": [
         { "id": "ask", "name": "Ask" }, { "id": "code", "name": "Code" },
     ] });
@@ -303,7 +303,7 @@ fn a_command_line_that_contradicts_itself_is_wrong_usage() {
 
 /// While the output is not read, ^C still works, and the agent gets the cancellation of its turn.
 #[test]
-fn a_reader_who_takes_nothing_does_not_stop_an_interrupt() {
+fn unread_output_does_not_block_an_interrupt() {
     let folder = tempfile::tempdir().expect("there is room");
     let (told, cancelled) = (folder.path().join("told"), folder.path().join("cancelled"));
     // More than fits into a pipe, and less than makes us stop to read.
@@ -333,7 +333,7 @@ fn a_reader_who_takes_nothing_does_not_stop_an_interrupt() {
 
 /// An agent that does not end its turn is given up, also where the failure cannot be printed.
 #[test]
-fn a_reader_who_takes_nothing_does_not_stop_a_second_interrupt() {
+fn unread_output_does_not_block_a_second_interrupt() {
     let folder = tempfile::tempdir().expect("there is room");
     let told = folder.path().join("told");
     let steps = json!([

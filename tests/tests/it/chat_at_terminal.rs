@@ -49,7 +49,7 @@ fn tab_completes_commands_and_files() {
 }
 
 #[test]
-fn the_line_before_can_be_said_again() {
+fn the_previous_line_can_be_recalled() {
     let terminal = Terminal::new();
     let mut chat = start(&terminal, &script(json!({}), json!({})));
     let mut seen = 0;
@@ -68,7 +68,7 @@ fn the_line_before_can_be_said_again() {
 }
 
 #[test]
-fn the_line_that_is_typed_has_no_colour_where_none_is_wanted() {
+fn no_color_applies_to_the_typed_line() {
     let terminal = Terminal::new();
     let agent = acting(&script(json!({}), json!({})));
     let variables = [("NO_COLOR", OsStr::new("1"))];
@@ -87,7 +87,7 @@ fn the_line_that_is_typed_has_no_colour_where_none_is_wanted() {
 }
 
 #[test]
-fn a_line_answers_the_question_that_is_shown_where_the_terminal_edits_lines() {
+fn a_line_at_a_dumb_terminal_answers_the_shown_question() {
     let options = json!([{ "optionId": "no", "name": "No", "kind": "reject_once" }]);
     let call = json!({ "toolCallId": "t", "title": "Delete" });
     let params = json!({ "sessionId": "s1", "options": options, "toolCall": call });
@@ -203,7 +203,7 @@ fn a_url_is_shown_in_full_and_not_opened() {
 
 /// Text that is typed before a question stands there was not meant for it.
 #[test]
-fn a_question_is_not_answered_by_what_was_typed_before() {
+fn a_question_is_not_answered_by_earlier_typing() {
     let options = json!([
         { "optionId": "yes", "name": "Yes", "kind": "allow_once" },
         { "optionId": "no", "name": "No", "kind": "reject_once" },
@@ -241,7 +241,7 @@ fn a_question_is_not_answered_by_what_was_typed_before() {
 
 /// An agent may speak and ask while the person types: what they have typed stays.
 #[test]
-fn a_question_between_turns_keeps_what_is_typed() {
+fn a_question_between_turns_keeps_the_typed_text() {
     let options = json!([{ "optionId": "yes", "name": "Yes", "kind": "allow_once" }]);
     let params = json!({ "sessionId": "s1", "options": options, "toolCall": { "toolCallId": "t", "title": "Look around" } });
     let said = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "By the way" } });

@@ -83,7 +83,7 @@ fn an_interrupt_ends_a_command_and_not_the_conversation() {
 }
 
 #[test]
-fn how_to_continue_is_said_at_the_end() {
+fn the_command_to_continue_is_shown_at_the_end() {
     let terminal = Terminal::new();
     let agent = agent(json!({}));
     let chat = Program::start_at(&terminal, &["chat", "--agent", &agent, "--resume", "s1", "hello"]);

@@ -27,7 +27,7 @@ fn end() -> Value {
 
 /// A question may name its call by the id alone.
 #[test]
-fn a_question_shows_what_was_said_of_its_call() {
+fn a_question_shows_the_known_details_of_its_call() {
     let call = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Clean up", "kind": "execute",
         "rawInput": { "command": "rm -r build" } });
     let steps = json!([{ "update": call }, permission(&json!({ "toolCallId": "t" })), "hear", end()]);

@@ -128,7 +128,7 @@ fn the_rules_hold_in_version_2() {
 
 /// The client's own files and terminals are not asked for call by call.
 #[test]
-fn a_rule_for_a_kind_says_what_is_offered() {
+fn a_rule_for_a_kind_selects_the_offered_capabilities() {
     let initialized = |arguments: &[&str]| {
         let hears =
             script(json!({}), json!({ "initialize": ["hear", { "answer": { "protocolVersion": 1 } }] }));

@@ -124,7 +124,7 @@ fn a_session_is_gone_on_with() {
 }
 
 #[test]
-fn an_older_agent_is_taken_where_that_is_wanted() {
+fn an_older_agent_is_accepted_if_the_protocol_is_auto() {
     let older = script(json!({}), json!({}));
     chat(&older, &["--protocol", "auto", "hello"]).exits(0).prints("heard {\"prompt\":");
     chat(&older, &["--protocol", "2", "hello"]).exits(1).tells("the agent speaks version 1 of the protocol");

@@ -28,7 +28,7 @@ fn output_before_the_end_of_a_program_is_reported() {
 }
 
 #[test]
-fn a_listening_program_that_says_no_url_is_waited_for_once() {
+fn a_program_that_prints_no_url_is_awaited_once() {
     let script = "echo 'the port is in use'; exit 3";
     let ended = judge(&["mcp-server", "--transport", "http", "--", "sh", "-c", script]);
     assert!(ended.stderr.contains("its last line is `the port is in use`"), "{}", ended.stderr);
@@ -43,7 +43,7 @@ fn a_program_that_never_stops_sending_does_not_hold_up_the_run() {
 }
 
 #[test]
-fn a_revision_in_which_the_program_ends_fails_the_run() {
+fn an_exit_of_the_program_in_one_revision_fails_the_run() {
     let result = r#"{"jsonrpc":"2.0","id":1001,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#;
     let script = format!(
         r#"while read -r line; do case "$line" in *'Version":1'*) echo '{result}';; *) exit 3;; esac; done"#
@@ -54,7 +54,7 @@ fn a_revision_in_which_the_program_ends_fails_the_run() {
 }
 
 #[test]
-fn lines_that_are_no_json_are_shown_where_a_message_is_missing() {
+fn lines_that_are_not_json_are_shown_with_a_missing_message() {
     let script = r#"echo 'Hello, I am your agent'; while read -r line; do :; done"#;
     let ended = judge(&["acp-agent", "--timeout", "1", "--revision", "1", "--", "sh", "-c", script]);
     assert!(
@@ -90,7 +90,7 @@ fn echo_server() -> String {
 }
 
 #[test]
-fn no_report_shows_what_the_user_gave_to_reach_the_server() {
+fn reports_do_not_contain_the_credentials_of_the_user() {
     let url = echo_server() + "/mcp?key=SECRET-query";
     let folder = tempfile::tempdir().expect("there is room");
     let file = |name: &str| folder.path().join(name).display().to_string();

@@ -64,7 +64,7 @@ fn only_tools_that_declare_themselves_read_only_are_called() {
 }
 
 #[test]
-fn no_tool_is_called_where_none_declares_itself_read_only() {
+fn no_tool_is_called_unless_it_declares_itself_read_only() {
     let tools = TOOLS.rsplit_once(",\n").expect("`status` is the last").0;
     let (names, ended) = called(tools, &["--verbose"]);
     assert_eq!(names, [""; 0], "{}", ended.stdout);
@@ -248,7 +248,7 @@ fn programs_under_test_end_with_a_check_that_is_killed() {
 }
 
 #[test]
-fn a_stopped_run_writes_what_it_has() {
+fn a_stopped_run_writes_its_results_so_far() {
     let folder = tempfile::tempdir().expect("a folder");
     let report = folder.path().join("report.json");
     let started = folder.path().join("started");

@@ -48,7 +48,7 @@ fn an_agent_ends_with_its_client() {
 }
 
 #[test]
-fn an_agent_whose_client_was_killed_ends() {
+fn an_agent_ends_after_its_client_is_killed() {
     rows::for_each(&BUSY, |(prompt, update)| {
         let (mut agent, ..) = busy_agent(prompt, update);
         // All that a killed client leaves behind is the ends of pipes, closed.
@@ -60,7 +60,7 @@ fn an_agent_whose_client_was_killed_ends() {
 
 /// Its stdin is open, but its stdout has no reader.
 #[test]
-fn an_agent_that_nobody_listens_to_ends() {
+fn an_agent_with_a_closed_stdout_ends() {
     let (mut agent, ..) = busy_agent("/burst 1000000000", "99 ");
     agent.program.close_stdout();
     agent.program.end(PROMPT).exits(1).tells("error: ");
@@ -127,7 +127,7 @@ fn a_question_that_is_never_answered_ends_with_the_turn() {
 }
 
 #[test]
-fn a_cancelled_turn_cancels_what_its_server_does() {
+fn a_cancelled_turn_cancels_the_call_to_its_server() {
     let (mut agent, session, turn) = busy_agent(BUSY[1].0, BUSY[1].1);
     agent.say(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }));
     assert_eq!(agent.answer(turn)["result"]["stopReason"], "cancelled");

@@ -169,7 +169,7 @@ fn a_refusal_for_want_of_rights_names_the_scopes() {
 }
 
 #[test]
-fn attempts_are_told_where_they_are_asked_for() {
+fn verbose_output_shows_each_attempt() {
     let origin = responding("404 No", "");
     let expected = format!(
         "error: there is no MCP server at {origin}/a (HTTP status 404 Not Found); try {origin}/a/mcp\n"
@@ -193,7 +193,7 @@ fn a_server_that_logs_to_stdout_is_quoted() {
 }
 
 #[test]
-fn a_program_of_the_other_protocol_is_told_of() {
+fn a_program_of_the_other_protocol_is_reported() {
     let ours = |command: &str| format!("'{}' {command}", agentwire().display());
     let (server, agent) = (ours("server"), ours("agent"));
     run(&["chat", "--agent", &server, "hello"])

@@ -49,7 +49,7 @@ fn the_lines_of_cargo_toml_are_all_that_is_needed() {
 }
 
 #[test]
-fn the_agent_does_what_its_guide_says() {
+fn the_agent_behaves_as_its_guide_describes() {
     let place = Place::new("agent");
     let (asks, block) = ("chat 'run echo hello' ", place.last_block());
     assert!(block.contains(asks), "{block}");
@@ -67,7 +67,7 @@ fn the_agent_does_what_its_guide_says() {
 }
 
 #[test]
-fn the_client_does_what_its_guide_says() {
+fn the_client_behaves_as_its_guide_describes() {
     let place = Place::new("client");
     // What it copies and what cargo would build is built already.
     let block = place.last_block().replace("cargo run --", "target/debug/my-client");
@@ -76,7 +76,7 @@ fn the_client_does_what_its_guide_says() {
 }
 
 #[test]
-fn the_server_does_what_its_guide_says() {
+fn the_server_behaves_as_its_guide_describes() {
     let place = Place::new("mcp");
     let said = shell(&place.project, &place.last_block(), "");
     appear_in_order(
@@ -97,7 +97,7 @@ fn the_server_does_what_its_guide_says() {
 }
 
 #[test]
-fn the_server_is_reached_over_http_as_its_guide_says() {
+fn the_server_serves_http_as_its_guide_describes() {
     let place = Place::new("mcp");
     fs::write(place.project.join("notes.txt"), "Buy milk").expect("there is room");
     let blocks = blocks(&guide("mcp"), "sh");

@@ -268,7 +268,7 @@ fn killed_in_turns(sessions: u64, kills: usize) {
 }
 
 #[test]
-fn whatever_was_heard_before_a_kill_is_there_when_the_session_is_loaded() {
+fn updates_received_before_a_kill_are_loaded_with_the_session() {
     killed_in_turns(8, 5);
 }
 
@@ -277,7 +277,7 @@ mod long {
 
     #[test]
     #[ignore = "takes minutes: cargo xtask ci long"]
-    fn whatever_was_heard_before_two_hundred_kills_is_there_when_the_session_is_loaded() {
+    fn updates_received_before_two_hundred_kills_are_loaded_with_the_session() {
         killed_in_turns(20, 10);
     }
 }

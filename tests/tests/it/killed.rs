@@ -51,7 +51,7 @@ fn chat(arguments: &[String], prints: &str, runs: &str) -> Program {
 }
 
 #[test]
-fn a_killed_chat_leaves_nobody_behind() {
+fn a_killed_chat_leaves_no_process_behind() {
     rows::for_each(&chats(), |(arguments, prints, runs)| {
         let program = chat(arguments, prints, runs);
         program.signal(Signal::KILL);
@@ -62,7 +62,7 @@ fn a_killed_chat_leaves_nobody_behind() {
 
 /// The processes under it are asked first, and so the turn.
 #[test]
-fn a_chat_that_is_asked_to_end_leaves_nobody_behind() {
+fn a_terminated_chat_leaves_no_process_behind() {
     rows::for_each(&chats(), |(arguments, prints, runs)| {
         let mut program = chat(arguments, prints, runs);
         program.signal_until(Signal::TERM, Program::has_ended);
@@ -72,7 +72,7 @@ fn a_chat_that_is_asked_to_end_leaves_nobody_behind() {
 }
 
 #[test]
-fn a_killed_agent_is_told_of_and_leaves_nobody_behind() {
+fn a_killed_agent_is_reported_and_leaves_no_process_behind() {
     let rows = [
         ("/slow 600", "This takes"),
         ("/call slow {\"seconds\": 600, \"steps\": 6000}", "step 1 of 6000"),
@@ -110,7 +110,7 @@ fn a_killed_server_fails_the_call_and_not_the_turn() {
 }
 
 #[test]
-fn a_killed_server_is_told_of_by_whoever_calls_it() {
+fn a_call_reports_a_killed_server() {
     let server = format!("'{}' server", agentwire().display());
     let mut program = Program::start(&["call", &server, "slow", "{\"seconds\": 600, \"steps\": 6000}"]);
     program.stderr.words("step 1 of 6000");
@@ -119,7 +119,7 @@ fn a_killed_server_is_told_of_by_whoever_calls_it() {
 }
 
 #[test]
-fn a_call_that_is_ended_leaves_nobody_behind() {
+fn an_ended_call_leaves_no_process_behind() {
     let rows = [
         ("server turn silent", Signal::KILL),
         ("server turn silent stubborn grandchild", Signal::KILL),

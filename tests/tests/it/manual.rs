@@ -31,7 +31,7 @@ fn commands_on_every_level_have_pages() {
 }
 
 #[test]
-fn json_is_refused_where_nothing_is_printed_as_json() {
+fn json_is_refused_by_commands_that_print_none() {
     let folder = tempfile::tempdir().expect("there is room");
     let rows = [
         (vec!["agent", "--json"], "agent"),

@@ -37,7 +37,7 @@ fn scripted() -> String {
 }
 
 #[test]
-fn a_server_says_what_it_is() {
+fn inspect_prints_the_description_of_a_server() {
     let expected = "\
 all 2
 title: All kinds

@@ -123,7 +123,7 @@ fn a_person_answers_a_form_of_a_resource() {
 }
 
 #[test]
-fn a_page_that_nobody_opens_is_explained() {
+fn a_declined_page_is_explained() {
     let page =
         json!({ "mode": "url", "elicitationId": "1", "message": "Look", "url": "https://example.com/" });
     let ended = run(&["read", &asking(&page), "a://b"]);

@@ -100,7 +100,7 @@ fn tools_are_called_over_every_transport_in_every_era() {
 }
 
 #[test]
-fn whoever_serves_says_where() {
+fn a_server_prints_its_address() {
     for (option, path) in [("--http", "/mcp"), ("--sse", "/sse")] {
         let mut program = Program::start(&["server", option, "127.0.0.1:0"]);
         program.close_stdin();
@@ -198,7 +198,7 @@ fn no_server_steers_the_terminal() {
 
 /// A refusal by HTTP may say why in the words of JSON-RPC, and programs read its code.
 #[test]
-fn the_code_of_a_refusal_is_told() {
+fn the_json_rpc_error_of_a_refusal_is_reported() {
     let error = json!({ "code": -32077, "message": "not you", "data": { "who": "you" } });
     let body = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
     let url = http::serve(move |_| http::response("403 No\r\ncontent-type: application/json", &body));
@@ -210,7 +210,7 @@ fn the_code_of_a_refusal_is_told() {
 
 /// The process that started it may have left without reading its errors.
 #[test]
-fn nobody_has_to_read_stderr() {
+fn a_closed_stderr_does_not_change_the_exit_code() {
     let (unread, stderr) = std::io::pipe().expect("there are pipes");
     drop(unread);
     let mut command = std::process::Command::new(agentwire());
@@ -220,7 +220,7 @@ fn nobody_has_to_read_stderr() {
 
 /// A call that is under way when the server is signalled to end, and comes to its own end in time.
 #[test]
-fn a_server_that_is_told_to_end_ends_what_it_does() {
+fn a_terminated_server_completes_running_calls() {
     rows::for_each(&WAYS, |(path, era)| {
         let server = Server::start();
         let caller = slow(&server, path, era, "{\"seconds\": 2, \"steps\": 4}");
@@ -233,7 +233,7 @@ fn a_server_that_is_told_to_end_ends_what_it_does() {
 }
 
 #[test]
-fn a_server_that_is_told_to_end_does_not_wait_for_ever() {
+fn a_terminated_server_does_not_wait_for_long_calls() {
     rows::for_each(&WAYS, |(path, era)| {
         let server = Server::start();
         let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
@@ -249,7 +249,7 @@ fn a_server_that_is_told_to_end_does_not_wait_for_ever() {
 }
 
 #[test]
-fn a_killed_server_is_told_of_by_whoever_calls_it() {
+fn a_call_reports_a_killed_server() {
     rows::for_each(&WAYS, |(path, era)| {
         let server = Server::start();
         let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");

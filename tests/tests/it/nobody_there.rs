@@ -77,7 +77,7 @@ fn rejection_for_want_of_a_person_is_reported() {
 }
 
 #[test]
-fn a_server_that_would_ask_a_person_gets_an_answer_that_says_why_not() {
+fn an_unanswerable_question_of_a_server_is_refused_with_a_reason() {
     let order = ["chat", "--mode", "auto", "/call order {}"];
     for more in [&[][..], &["--json"], &["--yes"], &["--protocol", "2"]] {
         let ended = Program::run(&[&order[..], more].concat(), SOON);

@@ -52,7 +52,7 @@ fn roles(request: &Request) -> Vec<&str> {
 }
 
 #[test]
-fn an_answer_is_streamed_and_the_model_is_told_of_the_tools() {
+fn an_answer_is_streamed_and_the_request_lists_the_tools() {
     let setup = Setup::new(vec![Answer::Stream(says(&["Hel", "lo"]))]);
     let calculator = format!("calc='{}' server", agentwire().display());
     let ended = setup.chat(&["--json", "--mcp", &calculator, "hi"]);

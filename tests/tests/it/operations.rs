@@ -46,7 +46,7 @@ fn pages_show_metrics_and_readiness_to_this_machine_alone() {
 }
 
 #[test]
-fn a_server_says_that_it_ends_before_it_refuses_requests() {
+fn readiness_fails_before_requests_are_refused() {
     let server = Server::start_with(&["--metrics", "127.0.0.1:0", "--drain", "8"]);
     let (pages, url) = (server.metrics(), format!("{}/mcp", server.origin));
     let call = || Program::run(&["call", &url, "echo", "message=hi"], SOON);

@@ -45,7 +45,7 @@ fn wait_for(path: &Path) {
 }
 
 #[test]
-fn a_word_a_paste_and_what_was_typed_before_permit_nothing() {
+fn words_pastes_and_earlier_typing_permit_nothing() {
     let (terminal, mut chat) = asks(&[json!({ "ask": rm() })]);
     // Typed while the agent gets ready, as for the next prompt.
     chat.write(b"please add tests\na\n");
@@ -182,7 +182,7 @@ fn nothing_is_painted_while_a_question_stands() {
 
 /// An option may call itself what it likes: what it does is said in our words.
 #[test]
-fn an_option_is_said_to_be_what_it_is() {
+fn an_option_is_labelled_by_its_kind() {
     let options =
         json!([option("all", "Reject (r)", "allow_always"), option("no", "Allow (a)", "reject_once")]);
     let call = json!({ "toolCallId": "t", "title": "rm -rf /" });
@@ -218,7 +218,7 @@ fn the_subject_and_every_option_are_in_reach() {
 
 /// "Always" is for the subject of the question, and the option names it.
 #[test]
-fn always_is_for_what_the_question_named() {
+fn always_applies_to_the_named_subject() {
     let terminal = Terminal::new();
     let mut chat = Program::start_at(&terminal, &["chat"]);
     let mut seen = 0;

@@ -85,7 +85,7 @@ fn draw(lines: &[Vec<(u16, String)>]) -> String {
 }
 
 #[test]
-fn the_picture_of_the_readme_is_what_is_shown() {
+fn the_picture_of_the_readme_is_current() {
     let mut lines = Lines::default();
     for (typed, arguments) in COMMANDS {
         lines.lines.push(Vec::new());

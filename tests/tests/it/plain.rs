@@ -165,7 +165,7 @@ fn is_plain(ended: &Ended) {
 }
 
 #[test]
-fn nothing_that_an_agent_says_steers_a_terminal() {
+fn texts_of_an_agent_do_not_control_a_terminal() {
     let with = |method: &str, steps: Value| {
         let mut agent = agent();
         agent[method] = steps;
@@ -198,7 +198,7 @@ fn nothing_that_an_agent_says_steers_a_terminal() {
 
 /// An agent of the draft of version 2.
 #[test]
-fn nothing_that_a_newer_agent_says_steers_a_terminal() {
+fn texts_of_a_v2_agent_do_not_control_a_terminal() {
     let info = hostile(&json!({ "name": "name", "title": "Title", "version": "1" }), false);
     let greeting = json!({ "protocolVersion": 2, "info": info, "capabilities": { "session": {} } });
     let mut said: Vec<_> = ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"]
@@ -250,7 +250,7 @@ fn nothing_that_a_newer_agent_says_steers_a_terminal() {
 
 /// At a terminal, where colours and questions are drawn.
 #[test]
-fn nothing_that_an_agent_says_steers_a_terminal_at_which_it_asks() {
+fn questions_of_an_agent_do_not_control_a_terminal() {
     let mut agent = agent();
     let properties = json!({
         "name": { "type": "string", "title": "Name", "description": "about", "default": "it" },
@@ -319,7 +319,7 @@ fn server() -> Value {
 }
 
 #[test]
-fn nothing_that_a_server_says_steers_a_terminal() {
+fn texts_of_a_server_do_not_control_a_terminal() {
     let with = |method: &str, steps: Value| {
         let mut server = server();
         server[method] = steps;
@@ -351,7 +351,7 @@ fn nothing_that_a_server_says_steers_a_terminal() {
 
 /// Our own agent reports its servers on stderr, and they write there as well.
 #[test]
-fn nothing_that_a_server_of_our_agent_says_steers_a_terminal() {
+fn texts_of_a_server_of_our_agent_do_not_control_a_terminal() {
     let server = acting(&server());
     for prompt in ["/tools", "/call tool {}"] {
         let mcp = format!("bad={server}");
@@ -367,7 +367,7 @@ fn answering(head: &str, body: &str) -> String {
 
 /// The texts of a server on the network beside messages: the status, headers, pages, and the fields of events.
 #[test]
-fn nothing_that_http_says_steers_a_terminal() {
+fn texts_of_http_do_not_control_a_terminal() {
     // What may stand in a head as bytes, and what may not.
     let high = "\u{9b}31m\u{90}\u{202e}\u{2066}\u{feff}\u{2028}\u{e0041}";
     let low = "\u{1b}[2J\u{1b}]0;own\u{7}\u{7f}\u{8}";

@@ -74,7 +74,7 @@ fn recorded_agents_find_no_difference_in_our_client() {
 }
 
 #[test]
-fn a_client_that_says_something_else_is_found_out() {
+fn a_differing_message_of_a_client_is_reported() {
     let ended = chat_with("acp-agentwire-claude-agent-acp.jsonl", |project| write_call(project) + " now");
     ended.tells("session/prompt /params/prompt/0/text: recorded ").tells("the replay has 1 difference");
 }

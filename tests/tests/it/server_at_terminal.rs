@@ -37,7 +37,7 @@ fn slow_call(origin: &str, seconds: f64) -> Program {
 }
 
 #[test]
-fn a_person_at_a_terminal_reads_what_it_waits_for() {
+fn a_program_at_a_terminal_explains_its_wait() {
     let rows = [
         (
             "server",

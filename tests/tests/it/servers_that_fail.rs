@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::agents_that_fail::assert_end_is_told;
+use crate::agents_that_fail::assert_end_is_reported;
 use crate::binaries::{agentwire, scripted};
 use crate::conversation::Conversation;
 use crate::program::{Ended, Program, SOON};
@@ -24,7 +24,7 @@ fn call(script: &str, limit: &str) -> Ended {
 }
 
 #[test]
-fn the_end_of_a_server_is_told_with_its_reason() {
+fn the_end_of_a_server_is_reported_with_its_reason() {
     let faults = [
         ("exit", "exited with status 3"),
         ("kill", "was killed by SIGKILL"),
@@ -33,11 +33,11 @@ fn the_end_of_a_server_is_told_with_its_reason() {
         ("close-both stubborn", "the server closed the connection"),
         ("kill grandchild", "was killed by SIGKILL"),
     ];
-    assert_end_is_told(&faults, |script| call(script, "60"));
+    assert_end_is_reported(&faults, |script| call(script, "60"));
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_its_time_and_no_more() {
+fn a_server_that_does_not_answer_times_out() {
     let faults = ["silent", "deaf", "flood", "wrong-id", "close-stdin", "deaf stubborn", "silent grandchild"];
     let moments = [("initialize", ""), ("open", ""), ("turn", " tools/call")];
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|fault| (moment, fault))).collect();
@@ -62,7 +62,7 @@ fn server_has_the_time_of_the_library_to_end() {
 }
 
 #[test]
-fn a_server_that_answers_wrongly_is_told_of() {
+fn a_wrong_answer_of_a_server_is_reported() {
     let rows = [
         ("initialize version", "2999-12-31"),
         ("initialize refuse", "the server refused initialize: scripted: I would rather not"),

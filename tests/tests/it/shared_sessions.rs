@@ -218,7 +218,7 @@ fn sessions_in_a_folder_outlive_the_server() {
 }
 
 #[test]
-fn a_session_goes_on_where_the_key_is() {
+fn a_session_continues_on_servers_with_its_key() {
     let folder = tempfile::tempdir().expect("there is room");
     let keys = keys(folder.path());
     let options = ["--keys", &keys];

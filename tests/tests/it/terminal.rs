@@ -123,7 +123,7 @@ fn a_terminal_that_goes_ends_a_conversation() {
 }
 
 #[test]
-fn an_agent_that_goes_while_the_person_thinks_is_told_of_at_once() {
+fn the_end_of_an_agent_is_reported_at_an_idle_prompt() {
     let terminal = Terminal::new();
     let mut chat = Program::start_at(&terminal, &["chat"]);
     chat.stdout.words("> ");
@@ -145,7 +145,7 @@ fn a_turn_that_fails_does_not_end_the_conversation() {
 
 /// The terminal is restored however a question ends.
 #[test]
-fn a_question_is_answered_by_a_line_or_goes_with_what_asked_it() {
+fn a_question_ends_with_an_answer_or_with_its_agent() {
     let ask = || {
         let terminal = Terminal::new();
         let chat = Program::start_at(&terminal, &["chat", "/run echo $((6 * 7))"]);

@@ -61,7 +61,7 @@ fn a_trace_is_written_while_the_command_runs() {
 }
 
 #[test]
-fn a_trace_is_refused_where_it_means_nothing() {
+fn a_trace_is_refused_by_commands_without_messages() {
     let folder = tempfile::tempdir().expect("there is room");
     let path = folder.path().join("trace.jsonl");
     let path = path.to_str().expect("UTF-8");

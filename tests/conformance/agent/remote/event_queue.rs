@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stream_that_is_cut_loses_what_it_has() {
+    async fn a_cut_stream_loses_its_queued_messages() {
         let (queue, room) = (Arc::new(EventQueue::default()), Arc::new(Semaphore::new(1)));
         push(&queue, &room, "a").await;
         queue.cut();

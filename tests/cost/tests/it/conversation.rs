@@ -79,7 +79,7 @@ fn a_status_costs_the_same_on_a_call_with_much_content() {
 }
 
 #[test]
-fn content_that_is_told_again_is_drawn_from_where_it_is_new() {
+fn repeated_content_is_drawn_from_its_first_new_block() {
     let _meter = Meter::lock();
     let mut conversation = Conversation::new();
     let told = |count: usize| {

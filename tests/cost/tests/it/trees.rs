@@ -7,7 +7,7 @@ use agentwire_jsonrpc::TreeCost;
 use serde_json::Value;
 
 #[test]
-fn no_tree_takes_more_than_is_said() {
+fn a_tree_takes_at_most_its_estimate() {
     let meter = Meter::lock();
     let deep = r#"{"":"#.repeat(120) + "0" + &"}".repeat(120);
     let names: Vec<_> = (0..2000).map(|number| format!(r#""{number}":{number}"#)).collect();
@@ -34,7 +34,7 @@ fn no_tree_takes_more_than_is_said() {
 }
 
 #[test]
-fn it_is_found_in_a_scan() {
+fn the_estimate_takes_one_scan() {
     let meter = Meter::lock();
     let text = format!("[{}]", vec![r#"{"":0}"#; 600_000].join(","));
     let (_, cost) = meter.measure(|| TreeCost::of(&text));

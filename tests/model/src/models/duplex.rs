@@ -31,7 +31,7 @@ pub fn a_packet_passes_through_a_full_duplex() {
 }
 
 /// The other end goes while this one waits for room, or for a packet.
-pub fn an_end_that_is_dropped_is_heard() {
+pub fn a_dropped_end_is_reported() {
     let (mut left, right) = duplex(0);
     let leaver = thread::spawn(move || drop(right));
     block_on(async {

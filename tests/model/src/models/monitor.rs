@@ -8,7 +8,7 @@ use loom::thread;
 use crate::monitor::Monitor;
 
 /// Two wait for the second of two updates.
-pub fn an_update_reaches_all_who_wait() {
+pub fn an_update_wakes_all_waiters() {
     let monitor = Arc::new(Monitor::new(0));
     let wait = |monitor: Arc<Monitor<u32>>| {
         move || block_on(monitor.wait_until(|value| (*value == 2).then_some(())))

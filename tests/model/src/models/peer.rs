@@ -114,7 +114,7 @@ pub fn a_call_is_answered() {
 }
 
 /// The connection ends while a thread waits for its end.
-pub fn the_end_reaches_all_who_wait() {
+pub fn the_end_wakes_its_waiters() {
     let (peer, serving) = connect();
     peer.post_leave();
     block_on(peer.closed());

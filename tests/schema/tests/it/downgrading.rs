@@ -21,7 +21,7 @@ const NO_OLDER_FORM: &[&str] = &[
 const INSTANCES: usize = 40;
 
 #[test]
-fn an_older_peer_hears_what_it_knows() {
+fn a_downgraded_message_is_valid_in_the_older_revision() {
     let documents: Vec<(Revision, &Document)> = registry::DOCUMENTS
         .iter()
         .filter_map(|name| Some((registry::revision_of(name)?, registry::load(name))))

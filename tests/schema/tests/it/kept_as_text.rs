@@ -126,7 +126,7 @@ fn any_json() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn the_text_of_what_is_kept_survives() {
+fn kept_text_survives_a_round_trip() {
     let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let check = |json: String| {

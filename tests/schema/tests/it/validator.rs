@@ -39,7 +39,7 @@ fn the_agreed_revision_decides() {
 }
 
 #[test]
-fn a_side_says_only_what_is_its_to_say() {
+fn a_side_may_send_only_its_own_messages() {
     let mut acp = Conversation::acp();
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/list", "params": {} });
     assert_eq!(acp.hear(Side::Client, &list), Ok(()));

@@ -20,7 +20,11 @@ pub(super) fn pairs() -> Vec<Pair> {
     vec![
         pair("our login, npm authorization server: renewal", 60, npm_renewal),
         pair("our login, npm authorization server: revocation", 30, npm_revocation),
-        pair("our login, npm authorization server: a tool with a scope of its own", 30, npm_step_up_as_told),
+        pair(
+            "our login, npm authorization server: a tool with a scope of its own",
+            30,
+            npm_step_up_by_login_command,
+        ),
         pair("our login, npm authorization server: the same in a terminal", 30, npm_step_up),
         pair("our login, npm authorization server: tokens bound to a key", 60, npm_dpop),
         pair("our login, npm authorization server: a registered client with a secret", 60, npm_registered),
@@ -247,7 +251,7 @@ fn npm_revocation(scratch: &Scratch<'_>) -> Result<()> {
 const ADD: &str = r#"{"a": 2, "b": 40}"#;
 
 /// A tool that needs one more scope. Without a terminal the error names the command that asks for it.
-fn npm_step_up_as_told(scratch: &Scratch<'_>) -> Result<()> {
+fn npm_step_up_by_login_command(scratch: &Scratch<'_>) -> Result<()> {
     let login = Login::npm(scratch, "jwt", LONG)?;
     login.log_in(&[])?;
     let refused = login.caller().refused("add", json!({ "a": 2, "b": 40 }))?;
