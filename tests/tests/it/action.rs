@@ -172,8 +172,8 @@ fn a_program_that_does_not_exist_fails_the_step() {
     let ended = job.run(&inputs);
     ended
         .exits(1)
-        .tells("nothing of `./no-such-program --stdio` could be judged")
-        .tells("could not be started");
+        .reports("nothing of `./no-such-program --stdio` could be judged")
+        .reports("could not be started");
     job.has_reports();
     assert!(
         job.text("summary.md").contains("| mcp-server `./no-such-program --stdio` | unknown |"),
@@ -186,10 +186,10 @@ fn inputs_that_are_missing_or_wrong_are_named_and_leave_no_summary() {
     let job = Job::new();
     fs::create_dir(job.path("conformance")).expect("there is room");
     fs::write(job.path("conformance/report.md"), "of an earlier run").expect("there is room");
-    job.run(&[("command", "agentwire server")]).exits(2).tells("`subject` is missing");
-    job.run(&[("subject", "mcp-server")]).exits(2).tells("`command` and `url` are both missing");
+    job.run(&[("command", "agentwire server")]).exits(2).reports("`subject` is missing");
+    job.run(&[("subject", "mcp-server")]).exits(2).reports("`command` and `url` are both missing");
     let wrong = [("subject", "mcp-server"), ("command", "agentwire server"), ("revision", "*")];
-    job.run(&wrong).exits(2).tells("--revision");
+    job.run(&wrong).exits(2).reports("--revision");
     assert!(!job.path("summary.md").exists(), "{}", job.text("summary.md"));
 }
 
@@ -204,7 +204,7 @@ fn a_baseline_that_is_stale_fails_the_step() {
         ("revision", "2025-11-25"),
         ("baseline", "known.toml"),
     ];
-    job.run(&inputs).exits(1).tells("the baseline is stale: mcp/RPC-06").prints(" passed, 0 failed, ");
+    job.run(&inputs).exits(1).reports("the baseline is stale: mcp/RPC-06").prints(" passed, 0 failed, ");
     job.has_reports();
 }
 

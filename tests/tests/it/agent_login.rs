@@ -42,7 +42,7 @@ fn without_a_person_the_methods_are_listed() {
     let agent = acting(&agent(json!({ "session/new": [refusal()] })));
     for json in [&[][..], &["--json"]] {
         let ended = Program::run(&[&["chat", "--agent", &agent, "hello"], json].concat(), SOON);
-        ended.exits(3).tells("; log in with --auth ID: `key` (API key), `web` (Log in by browser)\n");
+        ended.exits(3).reports("; log in with --auth ID: `key` (API key), `web` (Log in by browser)\n");
     }
 }
 
@@ -55,14 +55,14 @@ fn a_method_is_named_by_its_id_or_name() {
     }
     let ended = Program::run(&["chat", "--auth", "other", "--agent", &acting(&hears), "hello"], SOON);
     let text = "--auth other: the agent offers no such way to log in; there are: `key` (API key), `web`";
-    ended.exits(3).tells(text);
+    ended.exits(3).reports(text);
 }
 
 #[test]
 fn a_refused_login_ends_with_3() {
     let refuses = agent(json!({ "authenticate": [{ "refuse": { "code": 1, "message": "No such key" } }] }));
     let ended = Program::run(&["chat", "--auth", "key", "--agent", &acting(&refuses), "hello"], SOON);
-    ended.exits(3).tells("No such key");
+    ended.exits(3).reports("No such key");
 }
 
 #[test]
@@ -188,6 +188,6 @@ fn in_version_2_a_login_is_auth_login() {
     let chat = |more: &[&str]| {
         Program::run(&[&["chat", "--protocol", "2", "--agent", &agent, "hello"], more].concat(), SOON)
     };
-    chat(&[]).exits(3).tells("log in with --auth ID: `key` (API key)\n");
-    chat(&["--auth", "API key"]).exits(3).tells("agent: logs in\n");
+    chat(&[]).exits(3).reports("log in with --auth ID: `key` (API key)\n");
+    chat(&["--auth", "API key"]).exits(3).reports("agent: logs in\n");
 }

@@ -158,9 +158,9 @@ fn an_update_that_does_not_answer_changes_nothing() {
     place.registry("1.10.0");
     place.run(&["agents", "update"]).exits(6);
     let ended = place.run(&["agents", "update", "--yes"]);
-    ended.exits(4).tells("error: the installed agent does not work, so nothing is changed: ");
-    ended.tells("exited with status 9; its last words were: cannot find module");
-    ended.tells("; if the package needs its install scripts, --allow-scripts runs them\n");
+    ended.exits(4).reports("error: the installed agent does not work, so nothing is changed: ");
+    ended.reports("exited with status 9; its last words were: cannot find module");
+    ended.reports("; if the package needs its install scripts, --allow-scripts runs them\n");
     place.run(&["chat", "--agent", "fake", "hello"]).exits(0);
     let ended = place.run(&["--json", "agents", "list"]);
     let objects = ended.exits(0).objects();
@@ -204,7 +204,7 @@ fn missing_files_and_programs_are_reported_with_advice() {
         "error: `fake` is an agent that is not installed; `agentwire agents install fake` installs it\n"
     );
     let ended = place.run(&["agents", "--registry", "http://127.0.0.1:1/r.json", "search"]);
-    ended.exits(4).tells("error: cannot reach http://127.0.0.1:1/r.json: nothing listens at 127.0.0.1:1\n");
+    ended.exits(4).reports("error: cannot reach http://127.0.0.1:1/r.json: nothing listens at 127.0.0.1:1\n");
     let ended = place.run(&["agents", "install", "fake@latest", "--yes"]);
     assert_eq!(
         ended.exits(6).stderr,

@@ -32,7 +32,7 @@ pub(crate) fn assert_end_is_reported(faults: &[(&str, &str)], run: impl Fn(&str)
         moments.iter().flat_map(|moment| faults.iter().map(move |row| (moment, row))).collect();
     rows::for_each(&rows, |((moment, code, before), (fault, words))| {
         let ended = run(&format!("{moment} {fault}"));
-        ended.exits(*code).tells(&format!("{words}{before}\n"));
+        ended.exits(*code).reports(&format!("{words}{before}\n"));
         let said = ended.stderr.matches("scripted: I have had enough").count();
         let says = fault.starts_with("exit") || *fault == "half-line";
         assert_eq!(said, usize::from(says), "its stderr is there once: {ended}");
@@ -62,7 +62,7 @@ fn an_agent_that_does_not_answer_times_out() {
     let rows: Vec<_> = moments.iter().flat_map(|moment| faults.map(|fault| (moment, fault))).collect();
     rows::for_each(&rows, |((moment, method), fault)| {
         let ended = chat(&format!("{moment} {fault}"), "4").end(SOON);
-        ended.exits(124).tells(&format!("error: the agent did not answer {method} within 4s\n"));
+        ended.exits(124).reports(&format!("error: the agent did not answer {method} within 4s\n"));
     });
 }
 
@@ -79,7 +79,7 @@ fn a_wrong_answer_of_an_agent_is_reported() {
         ("turn wrong-shape", 1, "the agent's answer to session/prompt cannot be read: "),
     ];
     rows::for_each(&rows, |(script, code, words)| {
-        chat(script, "60").end(SOON).exits(*code).tells(words);
+        chat(script, "60").end(SOON).exits(*code).reports(words);
     });
 }
 
@@ -101,7 +101,7 @@ fn a_second_interrupt_ends_a_turn_with_an_agent_that_does_not_listen() {
         let mut program = chat(&format!("turn {fault}"), "60");
         program.stdout.words("working");
         program.signal_until(Signal::INT, Program::has_ended);
-        program.end(SOON).exits(130).tells("error: interrupted");
+        program.end(SOON).exits(130).reports("error: interrupted");
     });
 }
 
@@ -113,7 +113,7 @@ fn one_interrupt_ends_a_turn_without_a_terminal() {
         let program = chat(&format!("turn {fault}"), "60");
         program.stdout.words("working");
         program.signal(Signal::INT);
-        program.end(SOON).exits(130).tells("error: interrupted; the agent did not end the turn\n");
+        program.end(SOON).exits(130).reports("error: interrupted; the agent did not end the turn\n");
     });
 }
 
@@ -122,6 +122,6 @@ fn the_time_limit_holds_for_the_turn_too() {
     let faults = ["silent", "deaf", "flood", "close-stdin", "deaf stubborn", "silent grandchild"];
     rows::for_each(&faults, |fault| {
         let ended = chat(&format!("turn {fault}"), "4").end(SOON);
-        ended.exits(124).prints("working").tells("error: the agent did not end the turn within 4s\n");
+        ended.exits(124).prints("working").reports("error: the agent did not end the turn within 4s\n");
     });
 }

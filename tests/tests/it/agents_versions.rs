@@ -38,7 +38,7 @@ fn the_version_before_is_current_again_without_a_network() {
     let objects = place.run(&["--json", "agents", "install", "fake@1.1.0"]).exits(0).objects();
     assert_eq!((&objects[0]["status"], &objects[0]["replaced"]), (&"installed".into(), &"1.0.0".into()));
     // What is not there needs the registry.
-    place.run(&["agents", "install", "fake@0.9.0"]).exits(2).tells("registry.json: ");
+    place.run(&["agents", "install", "fake@0.9.0"]).exits(2).reports("registry.json: ");
 }
 
 #[test]
@@ -49,17 +49,17 @@ fn an_update_repairs_a_damaged_agent_or_names_the_remedy() {
     place
         .run(&["chat", "--agent", "fake", "hello"])
         .exits(1)
-        .tells("; `agentwire agents install fake` installs it again\n");
+        .reports("; `agentwire agents install fake` installs it again\n");
     let ended = place.run(&["agents", "update", "fake", "--yes"]);
-    ended.exits(0).tells("fake is damaged and is installed again: ");
+    ended.exits(0).reports("fake is damaged and is installed again: ");
     place.run(&["chat", "--agent", "fake", "hello"]).exits(0);
 
     fs::write(place.path("store/agents/fake/record.json"), "{").unwrap();
     for arguments in [&["agents", "update"][..], &["agents", "update", "fake"]] {
         let ended = place.run(arguments);
-        ended
-            .exits(1)
-            .tells("; the record of `fake` is damaged; `agentwire agents install fake` installs it again\n");
+        ended.exits(1).reports(
+            "; the record of `fake` is damaged; `agentwire agents install fake` installs it again\n",
+        );
     }
     place.run(&["agents", "install", "fake", "--yes"]).exits(0);
     place.run(&["chat", "--agent", "fake", "hello"]).exits(0);
@@ -70,7 +70,7 @@ fn a_relative_store_of_the_environment_is_wrong_usage() {
     let place = Place::new();
     for arguments in [&["agents", "list"][..], &["chat", "--agent", "fake", "hello"]] {
         let ended = place.run_with(&[("AGENTWIRE_AGENTS", "agents")], arguments);
-        ended.exits(2).tells("error: AGENTWIRE_AGENTS: `agents` is a relative path\n");
+        ended.exits(2).reports("error: AGENTWIRE_AGENTS: `agents` is a relative path\n");
     }
 }
 
@@ -84,13 +84,13 @@ fn a_program_is_found_despite_an_unusable_default_store() {
     let data = ("XDG_DATA_HOME", data.to_str().unwrap());
     let default = [("AGENTWIRE_AGENTS", ""), data];
     place.run_with(&default, &["chat", "--agent", "program", "hello"]).exits(0);
-    place.run_with(&default, &["agents", "list"]).exits(1).tells("/agentwire/agents is not a folder\n");
+    place.run_with(&default, &["agents", "list"]).exits(1).reports("/agentwire/agents is not a folder\n");
     let store = place.path("agentwire/agents");
     let configured = [("AGENTWIRE_AGENTS", store.to_str().unwrap())];
     place
         .run_with(&configured, &["chat", "--agent", "program", "hello"])
         .exits(1)
-        .tells(&format!("error: AGENTWIRE_AGENTS: the store {} is not a folder\n", store.display()));
+        .reports(&format!("error: AGENTWIRE_AGENTS: the store {} is not a folder\n", store.display()));
 }
 
 #[test]

@@ -86,8 +86,8 @@ fn a_login_serves_every_command_until_the_logout() {
     let url = format!("{}/mcp", setup.origin);
     // Without a person at a terminal, the error has the command to run.
     let needed = format!("a person has to log in for the scopes tools:read; run `agentwire login {url}`");
-    setup.run(&["tools"], &[]).exits(3).tells(&needed);
-    setup.run(&["call"], &["add", "{}"]).exits(3).tells(&needed);
+    setup.run(&["tools"], &[]).exits(3).reports(&needed);
+    setup.run(&["call"], &["add", "{}"]).exits(3).reports(&needed);
     assert!(setup.issuer.log().to(Endpoint::Authorization).is_empty(), "nobody asked for a browser");
 
     setup.run(&["login"], &[]).exits(0).prints(&format!("logged in: {url}"));
@@ -113,11 +113,11 @@ fn a_login_serves_every_command_until_the_logout() {
     setup
         .run(&["tools", "--token", "hunter2"], &[])
         .exits(3)
-        .tells(&format!("error: {url} refuses the Authorization header (HTTP status 401"));
+        .reports(&format!("error: {url} refuses the Authorization header (HTTP status 401"));
 
     setup.run(&["logout"], &[]).exits(0).prints(&format!("logged out: {url}"));
     assert_eq!(setup.issuer.log().to(Endpoint::Revocation).len(), 1);
-    setup.run(&["tools"], &[]).exits(3).tells(&needed);
+    setup.run(&["tools"], &[]).exits(3).reports(&needed);
     setup.run(&["logout"], &[]).exits(0).prints(&format!("not logged in: {url}"));
     assert!(!setup.printed.contains("hunter2"));
     setup.end();
@@ -153,7 +153,7 @@ fn errors_of_the_authorization_server_name_the_cause() {
         // Another try may help only where a server fails.
         let code = if why == "failed for now" { 4 } else { 3 };
         let ended = setup.run(&["login"], &[]);
-        ended.exits(code).tells("error: cannot log in at http://127.0.0.1:").tells(why).tells(option);
+        ended.exits(code).reports("error: cannot log in at http://127.0.0.1:").reports(why).reports(option);
         setup.issuer.clear(fault);
     }
     setup.run(&["login"], &[]).exits(0);
@@ -173,7 +173,10 @@ fn another_resource_and_a_refused_token_have_advice_that_can_work() {
     };
     setup.issuer.set(Fault::ResourceOtherHost);
     let ended = run(&mut setup, "login");
-    ended.exits(3).tells("describes another resource: expected `").tells("with --resource TEXT to name it");
+    ended
+        .exits(3)
+        .reports("describes another resource: expected `")
+        .reports("with --resource TEXT to name it");
     assert!(!ended.stderr.contains("--resource ''"), "it would fail in the same way: {ended}");
     setup.issuer.clear(Fault::ResourceOtherHost);
     run(&mut setup, "login").exits(0);
@@ -181,8 +184,10 @@ fn another_resource_and_a_refused_token_have_advice_that_can_work() {
     run(&mut setup, "login").exits(0);
     setup.issuer.set(Fault::AlwaysUnauthorized);
     let ended = run(&mut setup, "tools");
-    ended.exits(3).tells(&format!("error: {url}: the server refuses the token of the login of 20"));
-    ended.tells("--resource TEXT or --scope SCOPE for another token").tells("by --header-file or --token");
+    ended.exits(3).reports(&format!("error: {url}: the server refuses the token of the login of 20"));
+    ended
+        .reports("--resource TEXT or --scope SCOPE for another token")
+        .reports("by --header-file or --token");
     setup.end();
 }
 
@@ -221,6 +226,6 @@ fn a_file_of_credentials_that_others_can_read_is_not_used() {
     setup.run(&["login"], &[]).exits(0);
     let open = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(setup.credentials(), open).expect("it is ours");
-    setup.run(&["tools"], &[]).exits(3).tells("644");
+    setup.run(&["tools"], &[]).exits(3).reports("644");
     setup.end();
 }

@@ -117,7 +117,7 @@ fn questions_without_a_person_are_declined_and_reported() {
                 arguments.extend(json.then_some("--json"));
                 let ended = Program::run(&arguments, SOON);
                 let words = format!("declined, because nobody is at a terminal to be asked: {question}\n");
-                ended.exits(6).prints("the user declined").tells(&words);
+                ended.exits(6).prints("the user declined").reports(&words);
                 // The result, and why the code is not 0.
                 assert!(!json || ended.objects().len() == 2, "{ended}");
             }

@@ -17,13 +17,13 @@ fn a_call_waits_for_its_task_and_prints_its_status() {
         let mut arguments = vec!["call", "--era", "modern", &server, "job", job];
         arguments.extend(json.then_some("--json"));
         let ended = Program::run(&arguments, SOON);
-        ended.exits(0).prints("did 3 steps").tells("task working: step 1 of 3").tells("task completed");
+        ended.exits(0).prints("did 3 steps").reports("task working: step 1 of 3").reports("task completed");
         let results = ended.stdout.lines().filter(|line| line.contains("\"result\"")).count();
         assert_eq!(results, usize::from(json), "{ended}");
     }
     // In a session the client decides, and does not ask for one.
     let ended = Program::run(&["call", "--era", "legacy", &server, "job", job], SOON);
-    ended.exits(0).prints("did 3 steps").tells("3/3 step 3 of 3");
+    ended.exits(0).prints("did 3 steps").reports("3/3 step 3 of 3");
     assert!(!ended.stderr.contains("task "), "{ended}");
 }
 
@@ -50,7 +50,7 @@ fn assert_interrupt_cancels(url: &str, arguments: &[&str]) {
     call.close_stdin();
     call.stderr.words("task working");
     call.signal(Signal::INT);
-    call.end(SOON).exits(130).tells(" was cancelled\nerror: interrupted\n");
+    call.end(SOON).exits(130).reports(" was cancelled\nerror: interrupted\n");
     let deadline = Instant::now() + SOON;
     while Program::run(&["call", url, "cancelled-count"], SOON).exits(0).stdout != "1\n" {
         assert!(Instant::now() < deadline, "it is not cancelled");
@@ -75,14 +75,14 @@ fn a_tool_that_is_a_task_only_is_called() {
     for server in [&command, &url] {
         let job = "{\"seconds\": 1.5, \"steps\": 3}";
         let ended = Program::run(&["call", "--era", "legacy", server, "task", job], SOON);
-        ended.exits(0).prints("did 3 steps").tells("3/3 step 3 of 3").tells("task completed");
+        ended.exits(0).prints("did 3 steps").reports("3/3 step 3 of 3").reports("task completed");
         let ended = Program::run(&["call", "--era", "legacy", "--json", server, "task", job], SOON);
         ended.exits(0).prints("{\"result\":{").prints("\"progress\":3");
         // One that is done before anybody asks, and one that fails.
         let ended = Program::run(&["call", "--era", "legacy", server, "task", "{\"seconds\": 0}"], SOON);
         ended.exits(0).prints("did 1 steps");
         let ended = Program::run(&["call", "--era", "legacy", server, "task", "{\"seconds\": -1}"], SOON);
-        ended.exits(5).prints("seconds must be 0 to").tells("the tool failed");
+        ended.exits(5).prints("seconds must be 0 to").reports("the tool failed");
     }
     let job = "{\"seconds\": 600, \"steps\": 2}";
     assert_interrupt_cancels(&url, &["--era", "legacy", &url, "task", job]);

@@ -94,7 +94,7 @@ fn wrong_arguments_are_named() {
     let ended = run(&["call", &ours, "ad", "{}"]);
     ended
         .exits(2)
-        .tells("error: the server has no tool `ad`; did you mean `add`?: the server refused tools/call: ");
+        .reports("error: the server has no tool `ad`; did you mean `add`?: the server refused tools/call: ");
     let ended = run(&["call", "--json", &ours, "ad", "{}"]);
     assert_eq!(ended.exits(2).objects()[0]["error"]["code"], -32602, "{ended}");
 }
@@ -222,7 +222,7 @@ fn a_full_disk_costs_the_file_and_not_the_rest_of_the_result() {
     let why = format!(
         "an image, image/png: it is not saved, because {directory}/image.png: File too large (os error 27)"
     );
-    ended.exits(1).tells(&format!("error: {why}"));
+    ended.exits(1).reports(&format!("error: {why}"));
     let saved = format!("[a sound, audio/wav, 2 bytes, saved as {directory}/sound.wav]");
     assert_eq!(ended.stdout, format!("A text.\n[{why}]\n{saved}\nThe answer.\n"));
     let names: Vec<_> =

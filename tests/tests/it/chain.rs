@@ -67,7 +67,7 @@ fn messages_in_a_chain_are_valid() {
         is_shown(&program, prints);
         program.signal(Signal::INT);
         let ended = program.end(SOON);
-        ended.exits(130).tells("[cancelled]");
+        ended.exits(130).reports("[cancelled]");
         assert!(ended.checked > least, "{} were checked: {ended}", ended.checked);
     });
 }
@@ -110,7 +110,7 @@ fn files_and_commands_are_the_clients_and_need_its_permission() {
     refused.exits(6).shows("not permitted");
     assert!(!folder.path().join("c.txt").exists(), "{refused}");
     let elsewhere = chat(&["--yes", "/read /etc/hostname"]);
-    elsewhere.exits(0).tells("✗ Read /etc/hostname");
+    elsewhere.exits(0).reports("✗ Read /etc/hostname");
 
     let other = tempfile::tempdir().expect("there is room");
     let other = other.path().to_str().expect("it is UTF-8");
@@ -142,7 +142,7 @@ fn an_interrupt_cancels_the_turn() {
             if json {
                 ended.prints("{\"stopReason\":\"cancelled\"}\n");
             } else {
-                ended.tells("[cancelled]\n");
+                ended.reports("[cancelled]\n");
             }
             ended.exits(130);
         }
@@ -155,11 +155,11 @@ fn a_waiting_chat_ends_with_its_agent_or_on_an_interrupt() {
     // The agent goes.
     let mut program = waiting(&["chat", "--json"]);
     program.family.find("agentwire agent").signal(Signal::KILL);
-    program.end(SOON).exits(1).tells("was killed by SIGKILL");
+    program.end(SOON).exits(1).reports("was killed by SIGKILL");
     // The person goes.
     let program = waiting(&["chat", "--json"]);
     program.signal(Signal::INT);
-    program.end(SOON).exits(130).tells("interrupted");
+    program.end(SOON).exits(130).reports("interrupted");
 }
 
 /// The agent has stopped reading, and the prompt is longer than what fits into a pipe.

@@ -93,7 +93,10 @@ fn numbers_beyond_serde_json_are_neither_lost_nor_the_end() {
     let agent = script(json!({}), json!({ "session/prompt": steps }));
     let unreadable = format!(r#"{{"unreadable":{{"params":{{"sessionId":"s1","update":{large}}},"#);
     chat(&agent, &["--json", "hello"]).exits(0).prints("\"half \u{fffd}\"").prints(&unreadable);
-    chat(&agent, &["hello"]).exits(0).prints("half \u{fffd}").tells("an update of the agent cannot be read");
+    chat(&agent, &["hello"])
+        .exits(0)
+        .prints("half \u{fffd}")
+        .reports("an update of the agent cannot be read");
 }
 
 /// Items that cannot be read are named, the first of each kind to people and all of them to programs.
@@ -107,9 +110,9 @@ fn omitted_entries_of_a_list_are_named() {
     let steps = json!([commands, commands, plan, { "answer": { "stopReason": "end_turn" } }]);
     let agent = script(json!({}), json!({ "session/new": opened, "session/prompt": steps }));
     let ended = chat(&agent, &["hello"]);
-    ended.exits(0).tells("warning: agent: session/update: skipped update.availableCommands[1]: ");
-    ended.tells("warning: agent: session/update: skipped update.entries[0]: ");
-    ended.tells("warning: agent: session/new: skipped configOptions[0]: ");
+    ended.exits(0).reports("warning: agent: session/update: skipped update.availableCommands[1]: ");
+    ended.reports("warning: agent: session/update: skipped update.entries[0]: ");
+    ended.reports("warning: agent: session/new: skipped configOptions[0]: ");
     assert_eq!(ended.stderr.matches("skipped").count(), 3, "{ended}");
     let ended = chat(&agent, &["--json", "hello"]);
     ended.exits(0).prints(
@@ -144,8 +147,8 @@ fn sessions_are_listed_and_deleted() {
     chat(&agent, &["--delete", "s1"]).exits(0).prints("deleted s1");
 
     let cannot = script(json!({}), json!({}));
-    chat(&cannot, &["--list"]).exits(1).tells("did not advertise the capability");
-    chat(&cannot, &["--delete", "s1"]).exits(1).tells("did not advertise the capability");
+    chat(&cannot, &["--list"]).exits(1).reports("did not advertise the capability");
+    chat(&cannot, &["--delete", "s1"]).exits(1).reports("did not advertise the capability");
 }
 
 #[test]
@@ -167,23 +170,23 @@ fn a_session_is_gone_on_with() {
         "{ended}"
     );
     assert_eq!(ended.objects()[4]["session"]["sessionId"], "s1", "{ended}");
-    chat(&agent, &["--session", "s1", ""]).exits(0).tells("> What was it?\nIt was this.\nheard ");
+    chat(&agent, &["--session", "s1", ""]).exits(0).reports("> What was it?\nIt was this.\nheard ");
 
     let resume = json!({ "sessionCapabilities": { "resume": {} } });
     let agent = script(resume, json!({ "session/resume": [{ "answer": {} }] }));
     let ended = chat(&agent, &["--session", "s1", "hello"]);
     ended.exits(0).prints("heard {\"prompt\":[{\"text\":\"hello\",\"type\":\"text\"}],\"sessionId\":\"s1\"}");
-    chat(&agent, &["--continue", "hello"]).exits(1).tells("cannot list its sessions");
+    chat(&agent, &["--continue", "hello"]).exits(1).reports("cannot list its sessions");
 }
 
 #[test]
 fn a_session_that_cannot_be_gone_on_with_is_a_clear_failure() {
     let list = json!({ "loadSession": true, "sessionCapabilities": { "list": {} } });
     let agent = script(list, json!({ "session/list": [{ "answer": { "sessions": [] } }] }));
-    chat(&agent, &["--continue", "hello"]).exits(1).tells("there is no session of / to go on with");
+    chat(&agent, &["--continue", "hello"]).exits(1).reports("there is no session of / to go on with");
     let agent = script(json!({}), json!({}));
     let ended = chat(&agent, &["--session", "s1", "--json", "hello"]);
-    ended.exits(1).tells("can neither load nor resume sessions");
+    ended.exits(1).reports("can neither load nor resume sessions");
     assert_eq!(kinds(&ended), ["initialized", "error"], "{ended}");
 }
 
@@ -212,13 +215,13 @@ fn modes_and_options_are_set_before_the_prompt() {
     ended
         .exits(0)
         .prints("heard {\"modeId\":\"code\",\"sessionId\":\"s1\"}")
-        .tells("mode: code\n")
+        .reports("mode: code\n")
         .prints("heard {\"configId\":\"model\",\"sessionId\":\"s1\",\"value\":\"large\"}")
         .prints("\"type\":\"boolean\",\"value\":true")
-        .tells("Model: large\nLoud: on\n");
-    chat(&agent, &["--mode", "no", "hello"]).exits(2).tells("there is no mode `no`; there are: ask, code");
-    chat(&agent, &["--option", "no=1", "hello"]).exits(2).tells("there are: model, loud");
-    chat(&agent, &["--option", "model=no", "hello"]).exits(2).tells("it can be: large, small");
+        .reports("Model: large\nLoud: on\n");
+    chat(&agent, &["--mode", "no", "hello"]).exits(2).reports("there is no mode `no`; there are: ask, code");
+    chat(&agent, &["--option", "no=1", "hello"]).exits(2).reports("there are: model, loud");
+    chat(&agent, &["--option", "model=no", "hello"]).exits(2).reports("it can be: large, small");
 }
 
 #[test]
@@ -229,7 +232,7 @@ fn an_unanswered_change_of_mode_times_out() {
     let opened = json!([{ "answer": { "sessionId": "s1", "modes": modes } }]);
     let agent =
         script(json!({}), json!({ "session/new": opened, "session/set_mode": [{ "await": "never" }] }));
-    chat(&agent, &["--timeout", "4", "--mode", "code", "hello"]).exits(124).tells("within 4s");
+    chat(&agent, &["--timeout", "4", "--mode", "code", "hello"]).exits(124).reports("within 4s");
 }
 
 #[test]
@@ -280,7 +283,7 @@ fn without_a_person_nothing_is_asked() {
     let agent =
         script(json!({}), json!({ "session/new": [{ "refuse": { "code": -32000, "message": "no" } }] }));
     let hint = "; the code says that the agent wants authorization, but it names no way to log in\n";
-    chat(&agent, &["hello"]).exits(3).tells(hint);
+    chat(&agent, &["hello"]).exits(3).reports(hint);
 }
 
 #[test]

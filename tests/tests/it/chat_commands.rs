@@ -158,10 +158,10 @@ fn mode_and_option_of_the_command_line_hold_or_are_an_error() {
     let ended = run("b", &["--mode", "write code", "--option", "model=Large"]);
     ended.exits(0).prints("\"modeId\":\"code\"");
     let lost = run("a", &["--option", "model=b"]);
-    lost.exits(1).tells("the agent does not keep the option `model` at `b`: it is `a`\n");
+    lost.exits(1).reports("the agent does not keep the option `model` at `b`: it is `a`\n");
     assert_eq!(lost.stdout, "", "no prompt is sent");
-    run("b", &["--mode", "plan"]).exits(2).tells("there is no mode `plan`; there are: ask, code\n");
-    run("b", &["--mode", "cod"]).exits(2).tells("; there are: ask, code; did you mean `code`?\n");
-    run("b", &["--option", "modle=b"]).exits(2).tells("there is no option `modle`; there are: model; did");
-    run("b", &["--option", "model=larg"]).exits(2).tells("`model` cannot be `larg`; it can be: a, b\n");
+    run("b", &["--mode", "plan"]).exits(2).reports("there is no mode `plan`; there are: ask, code\n");
+    run("b", &["--mode", "cod"]).exits(2).reports("; there are: ask, code; did you mean `code`?\n");
+    run("b", &["--option", "modle=b"]).exits(2).reports("there is no option `modle`; there are: model; did");
+    run("b", &["--option", "model=larg"]).exits(2).reports("`model` cannot be `larg`; it can be: a, b\n");
 }

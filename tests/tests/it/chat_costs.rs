@@ -89,7 +89,7 @@ fn names_of_options_that_are_gone_are_not_kept() {
     let option = json!({ "id": "#", "name": "", "type": "boolean", "currentValue": true });
     let update = json!({ "sessionUpdate": "config_option_update", "configOptions": [option] });
     let ended = turn(&[repeat(128, json!({ "large": ["/configOptions/0/name", 3 << 19, update] }))]);
-    ended.tells("! 127 more parts of updates are left out\n");
+    ended.reports("! 127 more parts of updates are left out\n");
     assert!(ended.peak_memory < MAX_MEMORY, "{} MiB", ended.peak_memory);
 }
 

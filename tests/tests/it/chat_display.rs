@@ -240,7 +240,7 @@ fn the_output_of_a_command_that_runs_is_shown() {
     chat.close_stdin();
     chat.stderr.words("  first\n");
     chat.signal(rustix::process::Signal::INT);
-    chat.end(SOON).tells("[cancelled]");
+    chat.end(SOON).reports("[cancelled]");
 }
 
 #[test]

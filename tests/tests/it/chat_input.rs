@@ -31,14 +31,14 @@ fn text_from_a_pipe_is_joined_to_the_prompt() {
         .prints(r#"[{"text":"review this\n\n@a diff\n","type":"text"}]"#);
     chat(&["review this"], b"").exits(0).prints(r#"[{"text":"review this","type":"text"}]"#);
     chat(&["-"], b"all of it").exits(0).prints(r#"[{"text":"all of it","type":"text"}]"#);
-    chat(&["review this"], b"\xff").exits(2).tells("error: stdin is not in UTF-8\n");
+    chat(&["review this"], b"\xff").exits(2).reports("error: stdin is not in UTF-8\n");
     // Also where it is the prompt.
     chat(&[], b"all of it").exits(0).prints(r#"[{"text":"all of it","type":"text"}]"#);
-    chat(&[], b"\xff").exits(2).tells("error: stdin is not in UTF-8\n");
+    chat(&[], b"\xff").exits(2).reports("error: stdin is not in UTF-8\n");
     let endless = vec![b'x'; (16 << 20) + 1];
     let text = "error: stdin has more than 16 MiB, the limit of a prompt\n";
-    chat(&["-"], &endless).exits(2).tells(text);
-    chat(&["review this"], &endless).exits(2).tells(text);
+    chat(&["-"], &endless).exits(2).reports(text);
+    chat(&["review this"], &endless).exits(2).reports(text);
 }
 
 /// A program that starts us may leave stdin open.
@@ -46,7 +46,7 @@ fn text_from_a_pipe_is_joined_to_the_prompt() {
 fn a_pipe_without_a_byte_does_not_stop_the_turn() {
     let program = Program::start(&["chat", "--agent", &ends("end_turn"), "hello"]);
     let note = "stdin is not read: nothing came from it within 3 s; </dev/null says that it is empty\n";
-    program.end(SOON).exits(0).tells(note).prints(r#"[{"text":"hello","type":"text"}]"#);
+    program.end(SOON).exits(0).reports(note).prints(r#"[{"text":"hello","type":"text"}]"#);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_turn_that_stops_early_fails() {
     ] {
         for json in [&[][..], &["--json"]] {
             let ended = Program::run(&[&["chat", "--agent", &ends(reason), "hello"], json].concat(), SOON);
-            ended.exits(code).tells(text);
+            ended.exits(code).reports(text);
         }
     }
 }
@@ -168,15 +168,15 @@ fn the_stderr_of_the_agent_goes_to_a_file() {
     let steps = json!({ "session/prompt": [{ "stderr": "one\ntwo\n" }, { "exit": 3 }] });
     let agent = acting(&script(json!({}), steps));
     let shown = Program::run(&["chat", "--agent", &agent, "hello"], SOON);
-    shown.exits(1).tells("agent: one\nagent: two\n");
+    shown.exits(1).reports("agent: one\nagent: two\n");
     assert_eq!(shown.stderr.matches("two").count(), 1, "{shown}");
     let arguments = ["chat", "--agent", &agent, "--agent-log", log.to_str().unwrap(), "hello"];
     let logged = Program::run(&arguments, SOON);
-    logged.exits(1).tells("two");
+    logged.exits(1).reports("two");
     assert!(!logged.stderr.contains("agent: one"), "{logged}");
     assert_eq!(std::fs::read_to_string(log).unwrap(), "one\ntwo\n");
     let nowhere = Program::run(&["chat", "--agent-log", "/nowhere/log", "hello"], SOON);
-    nowhere.exits(2).tells("error: --agent-log /nowhere/log: No such file or directory");
+    nowhere.exits(2).reports("error: --agent-log /nowhere/log: No such file or directory");
 }
 
 /// The program starts slowly.

@@ -71,7 +71,7 @@ fn earlier_updates_of_a_call_count() {
     chat(&agent, &["--yes", "--deny", "execute:rm"])
         .exits(6)
         .prints(NO)
-        .tells("rejected by --deny execute:rm: Clean up\n");
+        .reports("rejected by --deny execute:rm: Clean up\n");
     chat(&agent, &["--allow", "execute:rm"]).exits(0).prints(YES);
     // The data of the request in its place hides nothing.
     let hides = json!({ "toolCallId": "t", "kind": "read", "rawInput": { "command": "ls" } });
@@ -83,7 +83,7 @@ fn earlier_updates_of_a_call_count() {
     // So it is with a call whose kind was never said.
     let announced = json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Clean up" });
     let vague = asks(&[announced], &bare);
-    chat(&vague, &["--yes", "--deny", "execute"]).exits(6).tells("rejected by --deny execute: Clean up\n");
+    chat(&vague, &["--yes", "--deny", "execute"]).exits(6).reports("rejected by --deny execute: Clean up\n");
     chat(&vague, &["--yes", "--deny", "read"]).exits(6).prints(NO);
     chat(&vague, &["--allow", "other"]).exits(6).prints(NO);
 }
@@ -109,7 +109,7 @@ fn an_allowed_call_does_not_hide_a_denied_one() {
     let steps = [&first[..], std::slice::from_ref(&hear), &second, &[hear.clone(), end]].concat();
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
     let ended = chat(&agent, &["--yes", "--deny", "execute:rm"]);
-    ended.exits(6).prints(YES).prints(NO).tells("rejected by --deny execute:rm: Bash\n");
+    ended.exits(6).prints(YES).prints(NO).reports("rejected by --deny execute:rm: Bash\n");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn the_rules_hold_in_version_2() {
     for json in [&[][..], &["--json"]] {
         let chat = |more: &[&str]| Program::run(&[&run[..], more, json].concat(), SOON);
         let denied = chat(&["--yes", "--deny", "execute:echo"]);
-        denied.exits(6).tells("rejected by --deny execute:echo: Run echo hi\n");
+        denied.exits(6).reports("rejected by --deny execute:echo: Run echo hi\n");
         chat(&["--allow", "execute:rm"]).exits(6);
         chat(&["--allow", "execute:echo"]).exits(0).shows("hi");
         chat(&["--allow", "execute"]).exits(0).shows("hi");
@@ -188,9 +188,9 @@ fn a_turn_that_is_cancelled_because_of_a_refusal_is_not_permitted() {
         Program::run(&["chat", "--agent", &agent, "hello"], SOON)
     };
     let stop = |reason: &str| json!({ "answer": { "stopReason": reason } });
-    turn(json!([ask, "hear", stop("cancelled")])).exits(6).tells("error: a permission was refused");
-    turn(json!([ask, "hear", stop("max_tokens")])).exits(1).tells("error: the agent stopped: max_tokens");
-    turn(json!([stop("cancelled")])).exits(1).tells("error: the agent cancelled the turn");
+    turn(json!([ask, "hear", stop("cancelled")])).exits(6).reports("error: a permission was refused");
+    turn(json!([ask, "hear", stop("max_tokens")])).exits(1).reports("error: the agent stopped: max_tokens");
+    turn(json!([stop("cancelled")])).exits(1).reports("error: the agent cancelled the turn");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_rule_that_nothing_can_match_is_wrong_usage() {
     let chat = |rule| Program::run(&["chat", "--allow", rule, "hello"], SOON);
     chat("write")
         .exits(2)
-        .tells("a rule begins with one of: read, edit, delete, move, search, execute, think, fetch");
-    chat("execute:a | b").exits(2).tells("--allow execute:a | b: ");
-    chat("execute:npm?").exits(2).tells("escapes; `*` alone stands for other characters");
+        .reports("a rule begins with one of: read, edit, delete, move, search, execute, think, fetch");
+    chat("execute:a | b").exits(2).reports("--allow execute:a | b: ");
+    chat("execute:npm?").exits(2).reports("escapes; `*` alone stands for other characters");
 }

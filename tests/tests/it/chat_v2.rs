@@ -63,10 +63,10 @@ fn a_turn_is_shown() {
         let ended = chat(&agent, &["--protocol", protocol, "--yes", "hello"]);
         ended
             .exits(0)
-            .tells("Plan\n  ● Look\n◐ Delete\n")
+            .reports("Plan\n  ● Look\n◐ Delete\n")
             .prints("heard ")
             .prints("\"optionId\":\"y\"")
-            .tells("● Delete\n  gone\n")
+            .reports("● Delete\n  gone\n")
             .prints("Done.\n");
     }
     chat(&agent, &["--protocol", "2", "hello"]).exits(6).prints("\"optionId\":\"n\"");
@@ -94,7 +94,7 @@ fn a_turn_is_cancelled() {
     program.close_stdin();
     program.stdout.words("working");
     program.signal(Signal::INT);
-    program.end(SOON).exits(130).tells("[cancelled]");
+    program.end(SOON).exits(130).reports("[cancelled]");
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn a_session_is_gone_on_with() {
     });
     let agent = newer(&[idle()], more);
     let ended = chat(&agent, &["--protocol", "2", "--continue", "hello"]);
-    ended.exits(0).tells("> What was it?\nIt was this.\nheard ").tells("\"sessionId\":\"s1\"");
-    ended.tells("── end of the earlier conversation ──\n> hello\n");
+    ended.exits(0).reports("> What was it?\nIt was this.\nheard ").reports("\"sessionId\":\"s1\"");
+    ended.reports("── end of the earlier conversation ──\n> hello\n");
     assert_eq!(ended.stdout, "", "{ended}");
     chat(&agent, &["--protocol", "2", "--list"]).exits(0).prints("s1  2026-03-01 00:00  /\n");
     chat(&agent, &["--protocol", "2", "--delete", "s0"]).exits(0).prints("deleted s0");
@@ -127,11 +127,15 @@ fn a_session_is_gone_on_with() {
 fn an_older_agent_is_accepted_if_the_protocol_is_auto() {
     let older = script(json!({}), json!({}));
     chat(&older, &["--protocol", "auto", "hello"]).exits(0).prints("heard {\"prompt\":");
-    chat(&older, &["--protocol", "2", "hello"]).exits(1).tells("the agent speaks version 1 of the protocol");
+    chat(&older, &["--protocol", "2", "hello"])
+        .exits(1)
+        .reports("the agent speaks version 1 of the protocol");
     let newer = newer(&[idle()], json!({}));
-    chat(&newer, &["--protocol", "1", "hello"]).exits(1).tells("the agent speaks version 2 of the protocol");
+    chat(&newer, &["--protocol", "1", "hello"])
+        .exits(1)
+        .reports("the agent speaks version 2 of the protocol");
     let silent = scripted("agent initialize silent");
     let ended =
         Program::run(&["chat", "--protocol", "auto", "--timeout", "4", "--agent", &silent, "hello"], SOON);
-    ended.exits(124).tells("the agent did not answer initialize within 4s");
+    ended.exits(124).reports("the agent did not answer initialize within 4s");
 }

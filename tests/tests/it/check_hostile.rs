@@ -79,7 +79,7 @@ fn a_signal_ends_the_run_and_the_programs_under_test() {
             thread::sleep(Duration::from_millis(20));
         }
         program.signal(signal);
-        program.end(PROMPT).exits(code).tells("interrupted");
+        program.end(PROMPT).exits(code).reports("interrupted");
         fs::remove_file(&started).expect("it was made");
     }
 }

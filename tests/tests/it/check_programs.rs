@@ -60,7 +60,7 @@ fn called(tools: &str, more: &[&str]) -> (Vec<String>, Ended) {
 fn only_tools_that_declare_themselves_read_only_are_called() {
     let (names, ended) = called(TOOLS, &[]);
     assert_eq!(names, ["status"], "{}", ended.stdout);
-    ended.tells("Calls only tools that declare readOnlyHint");
+    ended.reports("Calls only tools that declare readOnlyHint");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn no_tool_is_called_unless_it_declares_itself_read_only() {
 fn any_tool_may_be_called_if_the_user_allows_it() {
     let (names, ended) = called(TOOLS, &["--call-any"]);
     assert_eq!(names, ["drop_database"], "{}", ended.stdout);
-    ended.tells("Calls tools whatever they declare");
+    ended.reports("Calls tools whatever they declare");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn an_agent_ends_after_its_client_is_killed() {
 fn an_agent_with_a_closed_stdout_ends() {
     let (mut agent, ..) = busy_agent("/burst 1000000000", "99 ");
     agent.program.close_stdout();
-    agent.program.end(PROMPT).exits(1).tells("error: ");
+    agent.program.end(PROMPT).exits(1).reports("error: ");
 }
 
 #[test]

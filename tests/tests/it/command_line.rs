@@ -152,7 +152,7 @@ fn failures_as_json() {
     ];
     rows::for_each(&rows, |(arguments, exit, code, words)| {
         let ended = run(arguments);
-        let objects = ended.exits(*exit).tells(words).objects();
+        let objects = ended.exits(*exit).reports(words).objects();
         let error = &objects.last().expect("the failure is told")["error"];
         assert_eq!(error["code"], *code, "{ended}");
         assert!(error["message"].as_str().is_some_and(|text| text.contains(words)), "{ended}");
@@ -190,7 +190,7 @@ fn log_of_a_healthy_agent_is_shown_with_verbose_only() {
         assert_eq!(quiet.exits(0).stderr.matches("log line").count(), 0, "{quiet}");
         arguments.push("-v");
         let ended = run(&arguments);
-        ended.exits(0).tells("agent: a log line\n");
+        ended.exits(0).reports("agent: a log line\n");
         assert!(!ended.stdout.contains("log line"), "{ended}");
         assert!(!json || ended.objects().len() == 5, "{ended}");
     }

@@ -127,7 +127,7 @@ fn fault_of_a_file_is_reported_without_its_values() {
     ];
     for (text, words) in rows {
         let file = folder.write("mcp.json", &text);
-        run(&["tools", &file]).exits(2).tells(words);
+        run(&["tools", &file]).exits(2).reports(words);
     }
 }
 
@@ -147,7 +147,7 @@ fn chat_takes_all_servers_of_a_file() {
     let none = folder.write("none.json", r#"{"mcpServers":{"n":{"command":"/no/such/program"}}}"#);
     run(&["chat", "--mcp-config", &none, "hi"])
         .exits(4)
-        .tells("none.json: n: /no/such/program: no such program");
+        .reports("none.json: n: /no/such/program: no such program");
 }
 
 /// The command line of an agent that answers with a text of its own.
@@ -237,7 +237,7 @@ fn the_form_of_the_output_is_that_of_the_option_or_the_file() {
     let file = folder.write("c.toml", "[chat]\nformat = 'quiet'\n");
     let quiet = run(&["chat", "--config", &file, "hello"]);
     assert_eq!((quiet.exits(0).stdout.as_str(), quiet.stderr.as_str()), ("You said: hello\n", ""));
-    run(&["chat", "--config", &file, "--format", "text", "hello"]).exits(0).tells("agentwire 0.");
+    run(&["chat", "--config", &file, "--format", "text", "hello"]).exits(0).reports("agentwire 0.");
     let json = run(&["chat", "--config", &file, "--json", "hello"]);
     assert!(!json.exits(0).objects().is_empty());
 }
@@ -277,7 +277,7 @@ fn a_bad_file_of_ours_is_wrong_usage() {
     for (text, words) in rows {
         let file = folder.write("c.toml", text);
         let ended = run(&["chat", "--config", &file, "--agent", "a", "hi"]);
-        ended.exits(2).tells(&format!("error: {file}: {words}"));
+        ended.exits(2).reports(&format!("error: {file}: {words}"));
     }
-    run(&["tools", "--config", "/no/such/file", "x"]).exits(2).tells("/no/such/file: it cannot be read");
+    run(&["tools", "--config", "/no/such/file", "x"]).exits(2).reports("/no/such/file: it cannot be read");
 }

@@ -90,15 +90,15 @@ fn certificates_that_cannot_be_used_are_named() {
         let ended = Program::start_with(&variables, &["tools", "https://127.0.0.1:1/mcp"]).end(SOON);
         ended
             .exits(2)
-            .tells(&format!("SSL_CERT_FILE names {file:?}: {why}; name a file with root certificates"));
+            .reports(&format!("SSL_CERT_FILE names {file:?}: {why}; name a file with root certificates"));
         for command in [&["login"][..], &["agents", "search", "x", "--registry"]] {
             let ended =
                 Program::start_with(&variables, &[command, &["https://127.0.0.1:1/mcp"]].concat()).end(SOON);
-            ended.exits(2).tells(&format!("error: SSL_CERT_FILE names {file:?}: {why}; name a file"));
+            ended.exits(2).reports(&format!("error: SSL_CERT_FILE names {file:?}: {why}; name a file"));
         }
         // They do not matter without TLS.
         let plain = Program::start_with(&variables, &["tools", "http://127.0.0.1:1/mcp"]).end(SOON);
-        plain.exits(4).tells("nothing listens at 127.0.0.1:1");
+        plain.exits(4).reports("nothing listens at 127.0.0.1:1");
     }
 }
 
@@ -115,7 +115,7 @@ fn too_few_open_files_are_an_error_that_names_the_limit() {
         let ended = Program::start_other(shell).end(SOON);
         assert!(!ended.stderr.contains("panicked"), "{limit}: {}", ended.stderr);
         if limit < 20 {
-            ended.exits(1).tells(&format!("the limit of open files is {limit} (`ulimit -n`)"));
+            ended.exits(1).reports(&format!("the limit of open files is {limit} (`ulimit -n`)"));
         }
     }
 }
@@ -123,15 +123,15 @@ fn too_few_open_files_are_an_error_that_names_the_limit() {
 #[test]
 fn a_mistyped_name_is_answered_with_the_name_that_was_meant() {
     let ours = format!("'{}' server", agentwire().display());
-    run(&["call", &ours, "ecko"]).exits(2).tells("the server has no tool `ecko`; did you mean `echo`?");
-    run(&["tools", &ours, "ecko"]).exits(2).tells("the server has no tool `ecko`; did you mean `echo`?");
+    run(&["call", &ours, "ecko"]).exits(2).reports("the server has no tool `ecko`; did you mean `echo`?");
+    run(&["tools", &ours, "ecko"]).exits(2).reports("the server has no tool `ecko`; did you mean `echo`?");
     let folder = tempfile::tempdir().expect("there is a folder for files");
     let config = folder.path().join("config.toml");
     std::fs::write(&config, "[agents.claude]\ncommand = 'x'\n[servers.files]\ncommand = 'x'\n")
         .expect("it is written");
     let file = config.to_str().expect("it is text");
-    run(&["tools", "--config", file, "fiels"]).exits(2).tells("did you mean `files`?");
-    run(&["chat", "--config", file, "--agent", "claud", "hello"]).exits(2).tells("did you mean `claude`?");
+    run(&["tools", "--config", file, "fiels"]).exits(2).reports("did you mean `files`?");
+    run(&["chat", "--config", file, "--agent", "claud", "hello"]).exits(2).reports("did you mean `claude`?");
     for words in [&["files", "--jsn"][..], &["files", "a", "b"]] {
         let ended = run(&[&["tools", "--config", file], words].concat());
         assert!(!ended.exits(2).stderr.contains("quote it"), "a name needs no quotes: {ended}");
@@ -142,8 +142,8 @@ fn a_mistyped_name_is_answered_with_the_name_that_was_meant() {
 fn words_of_a_command_line_that_is_not_quoted_get_advice() {
     run(&["call", "my-server", "run", "add", "a=1"])
         .exits(2)
-        .tells("`add` is not an argument")
-        .tells("if this is the command line of a server, quote it, or put -- before it: -- my-server …");
+        .reports("`add` is not an argument")
+        .reports("if this is the command line of a server, quote it, or put -- before it: -- my-server …");
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn a_server_with_tokens_of_its_own_asks_for_one() {
     let url = format!("{}/mcp", responding("401 No\r\nwww-authenticate: Bearer", ""));
     run(&["tools", &url])
         .exits(3)
-        .tells("the server names no authorization server")
-        .tells("or send a token that you have by --header-file or --token");
+        .reports("the server names no authorization server")
+        .reports("or send a token that you have by --header-file or --token");
 }
 
 #[test]
@@ -177,9 +177,9 @@ fn verbose_output_shows_each_attempt() {
     assert_eq!(run(&["tools", &format!("{origin}/a")]).exits(1).stderr, expected);
     let told = run(&["-v", "tools", &format!("{origin}/a")]);
     told.exits(1)
-        .tells("tried server/discover, then initialize: ")
-        .tells("tried HTTP+SSE: ")
-        .tells(&expected);
+        .reports("tried server/discover, then initialize: ")
+        .reports("tried HTTP+SSE: ")
+        .reports(&expected);
 }
 
 /// The line is there at once, and again with the error.
@@ -198,12 +198,12 @@ fn a_program_of_the_other_protocol_is_reported() {
     let (server, agent) = (ours("server"), ours("agent"));
     run(&["chat", "--agent", &server, "hello"])
         .exits(1)
-        .tells("error: the agent refused initialize: ")
-        .tells(" is an MCP server, try `agentwire tools`, or give it to an agent by --mcp\n");
+        .reports("error: the agent refused initialize: ")
+        .reports(" is an MCP server, try `agentwire tools`, or give it to an agent by --mcp\n");
     run(&["tools", &agent])
         .exits(1)
-        .tells("error: the server refused initialize: ")
-        .tells(" is an ACP agent, try `agentwire chat --agent`\n");
+        .reports("error: the server refused initialize: ")
+        .reports(" is an ACP agent, try `agentwire chat --agent`\n");
 }
 
 #[test]
@@ -213,5 +213,5 @@ fn the_data_of_an_error_is_shown() {
     let ended = run(&["chat", "--agent", &agent, "hello"]);
     ended
         .exits(1)
-        .tells("error: the agent refused session/new: no (7); data: {\"why\":\"the disk is full\"}\n");
+        .reports("error: the agent refused session/new: no (7); data: {\"why\":\"the disk is full\"}\n");
 }

@@ -324,12 +324,12 @@ fn two_agents_have_one_store_and_each_session_belongs_to_one() {
 #[test]
 fn a_store_that_is_no_folder_or_that_others_may_write_to_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;
-    Program::run(&["agent", "--store", "/dev/null"], SOON).exits(1).tells("/dev/null");
+    Program::run(&["agent", "--store", "/dev/null"], SOON).exits(1).reports("/dev/null");
     let folder = tempfile::tempdir().expect("there is room");
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).expect("it is ours");
     let store = folder.path().to_str().expect("it is UTF-8");
     let remedy = format!("chmod 700 {store}");
-    Program::run(&["agent", "--store", store], SOON).exits(1).tells("0777").tells(&remedy);
+    Program::run(&["agent", "--store", store], SOON).exits(1).reports("0777").reports(&remedy);
 }
 
 /// A limit on the size of files fails a turn. It ends neither the agent nor the session.

@@ -84,7 +84,7 @@ fn a_killed_agent_is_reported_and_leaves_no_process_behind() {
             let mut program = chat(&["--yes".into(), (*prompt).into()], prints, "agentwire server");
             program.family.find("agentwire agent").signal(signal);
             let name = if signal == Signal::KILL { "SIGKILL" } else { "SIGTERM" };
-            program.end(PROMPT).exits(1).tells(&format!("was killed by {name}"));
+            program.end(PROMPT).exits(1).reports(&format!("was killed by {name}"));
         }
     });
 }
@@ -95,7 +95,7 @@ fn a_stopped_agent_can_be_left() {
     let mut program = chat(&["/slow 600".into()], "This takes", "agentwire server");
     program.family.find("agentwire agent").signal(Signal::STOP);
     program.signal_until(Signal::INT, Program::has_ended);
-    program.end(SOON).exits(130).tells("interrupted");
+    program.end(SOON).exits(130).reports("interrupted");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_call_reports_a_killed_server() {
     let mut program = Program::start(&["call", &server, "slow", "{\"seconds\": 600, \"steps\": 6000}"]);
     program.stderr.words("step 1 of 6000");
     program.family.find("agentwire server").signal(Signal::KILL);
-    program.end(PROMPT).exits(1).tells("was killed by SIGKILL");
+    program.end(PROMPT).exits(1).reports("was killed by SIGKILL");
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn an_ended_call_leaves_no_process_behind() {
         let ended = program.end(SOON);
         match *signal {
             Signal::KILL => assert_eq!(ended.code(), None, "{ended}"),
-            Signal::TERM => drop(ended.exits(143).tells("interrupted")),
-            _ => drop(ended.exits(130).tells("interrupted")),
+            Signal::TERM => drop(ended.exits(143).reports("interrupted")),
+            _ => drop(ended.exits(130).reports("interrupted")),
         }
     });
 }

@@ -28,7 +28,7 @@ fn from_an_agent() {
     for (fault, code, words) in rows {
         let ended =
             Program::run(&["chat", "--agent", &scripted(&format!("agent turn {fault}")), "hi"], A_WHILE);
-        ended.exits(code).tells(words).prints(if code == 0 { "working done" } else { "working" });
+        ended.exits(code).reports(words).prints(if code == 0 { "working done" } else { "working" });
         assert!(ended.peak_memory < MAX_MEMORY, "{} MiB", ended.peak_memory);
     }
 }

@@ -13,7 +13,7 @@ fn each_shell_gets_completions_of_the_commands() {
         ended.exits(0).prints("mcp-config").prints("sessions");
         assert_eq!(ended.stderr, "");
     });
-    Program::run(&["completions", "cmd"], SOON).exits(2).tells("[possible values: bash, elvish, fish, ");
+    Program::run(&["completions", "cmd"], SOON).exits(2).reports("[possible values: bash, elvish, fish, ");
 }
 
 #[test]

@@ -152,11 +152,13 @@ fn prompts_and_completions() {
     assert_eq!(ended.exits(0).stdout, "[user]\nPlease greet Ada warmly.\n");
     let ended = run(&["prompt", &ours, "greet", "{\"name\": \"Ada\"}"]);
     assert_eq!(ended.exits(0).stdout, "[user]\nPlease greet Ada warmly.\n");
-    run(&["prompt", &ours, "gret", "name=Ada"]).exits(2).tells("no prompt `gret`; did you mean `greet`?");
-    run(&["prompt", &scripted(), "greet"]).exits(2).tells("argument `name` is missing: greet(name, tone?)\n");
+    run(&["prompt", &ours, "gret", "name=Ada"]).exits(2).reports("no prompt `gret`; did you mean `greet`?");
+    run(&["prompt", &scripted(), "greet"])
+        .exits(2)
+        .reports("argument `name` is missing: greet(name, tone?)\n");
     let ended = run(&["complete", &scripted(), "greet", "name", "Ad"]);
     assert_eq!((ended.exits(0).stdout.as_str(), ended.stderr.as_str()), ("Ada\nAdele\n", "[3 more]\n"));
-    run(&["complete", &ours, "greet", "name", "Ad"]).exits(1).tells("the server does not offer it");
+    run(&["complete", &ours, "greet", "name", "Ad"]).exits(1).reports("the server does not offer it");
 }
 
 #[test]
@@ -176,7 +178,7 @@ fn any_request_can_be_made() {
     assert_eq!(ended.exits(0).stdout, expected);
     let ended = run(&["request", "--json", &scripted(), "ping", "{}"]);
     assert_eq!(ended.exits(0).stdout, "{\"result\":{}}\n");
-    run(&["request", &scripted(), "ping", "[]"]).exits(2).tells("the parameters are not a JSON object\n");
+    run(&["request", &scripted(), "ping", "[]"]).exits(2).reports("the parameters are not a JSON object\n");
     let read = run(&["request", &server(), "resources/read", r#"{"uri": "agentwire://about"}"#, "--json"]);
     let objects = read.exits(0).objects();
     assert_eq!(objects[0]["result"]["contents"][0]["mimeType"], Value::from("text/plain"), "{read}");
@@ -192,11 +194,11 @@ fn a_command_stands_behind_two_dashes() {
     let script = format!("echo \"$KEY $PWD\" >&2; exec '{program}' server");
     let ended =
         run(&["tools", "-v", "-e", "KEY=some value", "--cwd", "/usr", "--", "/bin/sh", "-c", &script]);
-    ended.exits(0).tells("server: some value /usr\n");
+    ended.exits(0).reports("server: some value /usr\n");
     // Variables and ~ are read in a command line, and nothing in single quotes is.
     let line = format!("/bin/sh -c 'echo \"$0 $1 $KEY\" >&2; exec {program} server' ~ \"${{HOME}}/x\"");
     let home = std::env::var("HOME").expect("it is set");
-    run(&["tools", "-v", "-e", "KEY=k", &line]).exits(0).tells(&format!("server: {home} {home}/x k\n"));
+    run(&["tools", "-v", "-e", "KEY=k", &line]).exits(0).reports(&format!("server: {home} {home}/x k\n"));
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn wrong_answers_start_nothing() {
     let server = format!("touch {}", file.display());
     run(&["call", &server, "t", "--answer", "sure"])
         .exits(2)
-        .tells("invalid value 'sure' for '--answer <NAME=VALUE>': write NAME=VALUE, as in sure=true\n");
+        .reports("invalid value 'sure' for '--answer <NAME=VALUE>': write NAME=VALUE, as in sure=true\n");
     assert!(!file.exists(), "the server was started");
 }
 
@@ -152,7 +152,7 @@ fn a_signal_ends_a_request_that_waits() {
         tools.close_stdin();
         tools.stderr.words("waiting");
         tools.signal(signal);
-        tools.end(SOON).exits(code).tells("error: interrupted");
+        tools.end(SOON).exits(code).reports("error: interrupted");
     }
 }
 

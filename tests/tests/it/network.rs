@@ -176,7 +176,7 @@ fn exit_codes() {
     ];
     rows::for_each(&rows, |(arguments, code, words)| {
         let ended = Program::run(arguments, SOON);
-        ended.exits(*code).tells(words);
+        ended.exits(*code).reports(words);
         // The value of a header may be a secret, also where it is none.
         assert!(!ended.stderr.contains("no colon") && !ended.stderr.contains("hunter2"), "{ended}");
         assert!(*code == 0 || ended.stdout.is_empty(), "stdout is for what was asked for: {ended}");
@@ -192,7 +192,7 @@ fn exit_codes() {
 fn no_server_steers_the_terminal() {
     let url = http::serve(|_| http::response("401 No", "\x1b]0;seen\x07ok"));
     let ended = Program::run(&["tools", &url], SOON);
-    ended.exits(3).tells("HTTP status 401").tells("^[]0;seen^Gok");
+    ended.exits(3).reports("HTTP status 401").reports("^[]0;seen^Gok");
     assert!(!ended.stderr.contains(['\x1b', '\x07']), "{ended}");
 }
 
@@ -239,12 +239,12 @@ fn a_terminated_server_does_not_wait_for_long_calls() {
         let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
         server.program.signal(Signal::TERM);
         server.program.end(SOON).exits(143);
-        caller.end(SOON).exits(5).tells("the server is shutting down");
+        caller.end(SOON).exits(5).reports("the server is shutting down");
     });
     let mut server = Server::start();
     let caller = slow(&server, "/mcp", "auto", "{\"seconds\": 600, \"steps\": 6000}");
     server.program.signal_until(Signal::INT, Program::has_ended);
-    server.program.end(PROMPT).exits(130).tells("interrupted");
+    server.program.end(PROMPT).exits(130).reports("interrupted");
     caller.end(SOON).exits(1);
 }
 
@@ -256,7 +256,7 @@ fn a_call_reports_a_killed_server() {
         server.program.signal(Signal::KILL);
         assert_eq!(server.program.end(SOON).code(), None);
         let ended: Ended = caller.end(SOON);
-        ended.exits(1).tells("error: ");
+        ended.exits(1).reports("error: ");
         assert!(
             ["HTTP", "stream", "nothing listens"].iter().any(|words| ended.stderr.contains(words)),
             "it says what broke: {ended}"
@@ -271,7 +271,7 @@ fn an_interrupted_call_is_cancelled_at_the_server() {
     for (number, (path, era)) in WAYS.iter().enumerate() {
         let caller = slow(&server, path, era, "{\"seconds\": 600, \"steps\": 6000}");
         caller.signal(Signal::INT);
-        caller.end(SOON).exits(130).tells("interrupted");
+        caller.end(SOON).exits(130).reports("interrupted");
         let url = format!("{}/mcp", server.origin);
         let deadline = std::time::Instant::now() + SOON;
         let expected = format!("{}\n", number + 1);

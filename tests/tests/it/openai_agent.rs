@@ -165,7 +165,7 @@ fn fault_of_the_endpoint_is_reported_without_the_key() {
     for (answer, expected) in rows {
         let setup = Setup::new(vec![answer]);
         let ended = setup.chat(&["hi"]);
-        ended.exits(1).tells(expected);
+        ended.exits(1).reports(expected);
         assert!(!ended.stderr.contains(KEY) && !ended.stdout.contains(KEY), "{ended}");
         assert!(ended.stderr.len() < 2000, "{ended}");
     }
@@ -176,12 +176,12 @@ fn an_empty_key_is_none_and_a_password_of_the_endpoint_is_not_shown() {
     let refusal = json!({ "error": { "message": "overloaded" } }).to_string();
     let setup = Setup::new(vec![Answer::Refusal("500 Internal Server Error", refusal)]);
     let agent = setup.agent_of("", &setup.model.base);
-    Program::run(&["chat", "--agent", &agent, "hi"], SOON).exits(1).tells("(HTTP 500): overloaded");
+    Program::run(&["chat", "--agent", &agent, "hi"], SOON).exits(1).reports("(HTTP 500): overloaded");
     let request = setup.model.request();
     assert!(!request.head.contains("authorization"), "{}", request.head);
 
     let agent = setup.agent_of(KEY, "http://user:hunter2@127.0.0.1:1/v1");
     let ended = Program::run(&["chat", "--agent", &agent, "hi"], SOON);
-    ended.exits(1).tells("the model's endpoint 127.0.0.1:1 cannot be reached");
+    ended.exits(1).reports("the model's endpoint 127.0.0.1:1 cannot be reached");
     assert!(!ended.stderr.contains("hunter2"), "{ended}");
 }

@@ -69,5 +69,5 @@ fn readiness_fails_before_requests_are_refused() {
 #[test]
 fn pages_belong_to_a_server_on_the_network() {
     let ended = Program::run(&["server", "--metrics", "127.0.0.1:0"], SOON);
-    ended.exits(2).tells("--http");
+    ended.exits(2).reports("--http");
 }

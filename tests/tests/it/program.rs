@@ -309,7 +309,7 @@ impl Drop for Program {
 }
 
 impl Ended {
-    /// The exit code, where there is one.
+    /// The exit code; `None` after a signal.
     pub(crate) fn code(&self) -> Option<i32> {
         self.status.code()
     }
@@ -324,30 +324,32 @@ impl Ended {
         self.stdout.lines().map(object).collect()
     }
 
+    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn exits(&self, code: i32) -> &Self {
         assert_eq!(self.code(), Some(code), "{self}");
         self
     }
 
-    /// Its stderr contains these words.
+    /// Asserts that stderr contains these words.
     #[track_caller]
-    pub(crate) fn tells(&self, words: &str) -> &Self {
-        assert!(self.stderr.contains(words), "stderr does not say {words:?}: {self}");
+    pub(crate) fn reports(&self, words: &str) -> &Self {
+        assert!(self.stderr.contains(words), "stderr does not contain {words:?}: {self}");
         self
     }
 
-    /// Its stdout or its stderr contains these words: an answer, or what the agent does.
+    /// Asserts that stdout or stderr contains these words: an answer, or an action of the agent.
     #[track_caller]
     pub(crate) fn shows(&self, words: &str) -> &Self {
         let is_shown = self.stdout.contains(words) || self.stderr.contains(words);
-        assert!(is_shown, "nothing says {words:?}: {self}");
+        assert!(is_shown, "no output contains {words:?}: {self}");
         self
     }
 
+    /// Asserts that stdout contains these words.
     #[track_caller]
     pub(crate) fn prints(&self, words: &str) -> &Self {
-        assert!(self.stdout.contains(words), "stdout does not say {words:?}: {self}");
+        assert!(self.stdout.contains(words), "stdout does not contain {words:?}: {self}");
         self
     }
 }

@@ -97,7 +97,7 @@ fn a_member_that_differs_is_named() {
     let ours = ours();
     let ended = run(&["replay", &file, "--", &ours, "server"]);
     let pointer = "/result/tools/0/description";
-    ended.exits(1).tells("1 difference").prints(&format!("tools/list {pointer}: recorded \"Say it"));
+    ended.exits(1).reports("1 difference").prints(&format!("tools/list {pointer}: recorded \"Say it"));
     assert!(
         ended.stdout.contains("seen \"Give the message back\"") && !ended.stdout.contains('\u{1b}'),
         "{ended}"
@@ -125,7 +125,7 @@ fn bytes_stderr_and_exit_codes_pass_unchanged() {
     program.close_stdin();
     let ended = program.end(SOON);
     assert_eq!(ended.stdout.as_bytes(), sent, "{}", ended.stdout.len());
-    ended.exits(7).tells("to stderr");
+    ended.exits(7).reports("to stderr");
     let text = fs::read_to_string(&file).expect("the recording");
     assert!(!text.contains('\u{1b}') && text.contains("\\u001b[2J hostile"));
     let all = events(Path::new(&file));
@@ -139,10 +139,10 @@ fn bytes_stderr_and_exit_codes_pass_unchanged() {
     run(&["record", "--record", &file, "--", "/bin/sh", "-c", "kill -9 $$"]).exits(128 + 9);
     run(&["record", "--record", &file, "--", "/no/such/program"])
         .exits(4)
-        .tells("error: cannot start `/no/such/program`: there is no such command\n");
+        .reports("error: cannot start `/no/such/program`: there is no such command\n");
     run(&["record", "--record", "/no/such/folder/file", "--", "true"])
         .exits(2)
-        .tells("error: --record /no/such/folder/file: No such file or directory");
+        .reports("error: --record /no/such/folder/file: No such file or directory");
 }
 
 #[test]
@@ -174,19 +174,19 @@ fn a_recording_of_thirty_messages_shrinks_to_the_one_that_differs() {
     let ended = run(&["reduce", &file, "--out", &out, "--", &ours, "server"]);
     ended
         .exits(0)
-        .tells("30 messages became 2 in ")
-        .tells("/result/structuredContent/sum: recorded 9, seen 8");
+        .reports("30 messages became 2 in ")
+        .reports("/result/structuredContent/sum: recorded 9, seen 8");
     let small = events(Path::new(&out));
     assert_eq!(small.iter().filter(|event| event.get("message").is_some()).count(), 2, "{small:?}");
     run(&["replay", &out, "--", &ours, "server"]).exits(1).prints("/result/structuredContent/sum");
     run(&["reduce", &file, "--runs", "2", "--", &ours, "server"])
         .exits(0)
-        .tells("in 2 runs, which is the limit");
+        .reports("in 2 runs, which is the limit");
     let ended = run(&["reduce", &recorded_tools(&folder), "--", &ours, "server"]);
-    ended.exits(1).tells("the replay has no difference");
+    ended.exits(1).reports("the replay has no difference");
 
     // A signal keeps what was found; the recording itself is never the result's file.
-    run(&["reduce", &file, "--out", &file, "--", &ours, "server"]).exits(2).tells("would be lost");
+    run(&["reduce", &file, "--out", &file, "--", &ours, "server"]).exits(2).reports("would be lost");
     let runs = folder.text("runs");
     let slow = format!("echo >>'{runs}'; sleep 0.3; exec '{ours}' server");
     let program = Program::start(&["reduce", &file, "--out", &out, "--", "/bin/sh", "-c", &slow]);
@@ -197,7 +197,7 @@ fn a_recording_of_thirty_messages_shrinks_to_the_one_that_differs() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     program.signal(Signal::INT);
-    program.end(SOON).exits(130).tells("and then it was interrupted");
+    program.end(SOON).exits(130).reports("and then it was interrupted");
     let small = events(Path::new(&out)).len();
     assert!(small > 2 && small < events(Path::new(&file)).len(), "{small}");
 }
@@ -347,7 +347,7 @@ fn our_agent_and_server_record_their_own_stdio() {
 fn a_full_disk_is_reported_once_and_changes_nothing() {
     let line = format!("'{}' server", ours());
     let ended = run(&["tools", &line, "--record", "/dev/full"]);
-    ended.exits(0).prints("echo(message: string)").tells("warning: the recording stops: No space left");
+    ended.exits(0).prints("echo(message: string)").reports("warning: the recording stops: No space left");
     assert_eq!(ended.stderr.matches("recording").count(), 1, "{ended}");
 }
 
@@ -367,7 +367,7 @@ fn wrong_usage_is_refused() {
     for (arguments, words) in rows {
         let mut program = Program::start_in(folder.0.path(), arguments);
         program.close_stdin();
-        program.end(SOON).exits(2).tells(words);
+        program.end(SOON).exits(2).reports(words);
     }
 }
 
@@ -378,7 +378,7 @@ fn recordings_of_other_programs_are_read() {
         let path = entry.expect("the transcripts").path();
         let ended = run(&["replay", path.to_str().expect("UTF-8"), "--timeout", "0.1", "--", "/bin/cat"]);
         // Everything differs, and nothing is unreadable.
-        ended.exits(1).tells("differences").prints("is not recorded");
+        ended.exits(1).reports("differences").prints("is not recorded");
     }
 }
 

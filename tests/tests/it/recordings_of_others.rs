@@ -76,7 +76,7 @@ fn recorded_agents_find_no_difference_in_our_client() {
 #[test]
 fn a_differing_message_of_a_client_is_reported() {
     let ended = chat_with("acp-agentwire-claude-agent-acp.jsonl", |project| write_call(project) + " now");
-    ended.tells("session/prompt /params/prompt/0/text: recorded ").tells("the replay has 1 difference");
+    ended.reports("session/prompt /params/prompt/0/text: recorded ").reports("the replay has 1 difference");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_recorded_server_finds_no_difference_in_our_client() {
     has_no_difference(&called);
     called.prints("Echo: grüß dich");
     let ended = run_at(folder.path(), &["call", &server, "echo", r#"{"message":"other"}"#]);
-    ended.tells("tools/call /params/arguments/message: recorded ").tells("the replay has 1 difference");
+    ended.reports("tools/call /params/arguments/message: recorded ").reports("the replay has 1 difference");
 }
 
 #[test]

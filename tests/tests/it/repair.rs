@@ -76,7 +76,12 @@ fn damaged_sessions_are_named_and_can_be_used_again() {
     first.program.end(SOON).exits(0);
 
     let checked = sessions("check", path, false);
-    checked.exits(1).prints(spoilt).prints(emptied).prints("byte 0 of").tells("2 of 3 sessions are damaged");
+    checked
+        .exits(1)
+        .prints(spoilt)
+        .prints(emptied)
+        .prints("byte 0 of")
+        .reports("2 of 3 sessions are damaged");
     assert!(!checked.stdout.contains(&all[2]), "{checked}");
     let checked = sessions("check", path, true);
     checked.exits(1);
@@ -168,7 +173,7 @@ fn a_folder_that_is_not_there_is_an_error() {
     for command in ["check", "repair"] {
         Program::run(&["sessions", command, "--store", "/no/such/folder"], SOON)
             .exits(2)
-            .tells("error: --store: cannot open /no/such/folder: ");
-        Program::run(&["sessions", command], SOON).exits(2).tells("--store");
+            .reports("error: --store: cannot open /no/such/folder: ");
+        Program::run(&["sessions", command], SOON).exits(2).reports("--store");
     }
 }

@@ -73,7 +73,7 @@ fn a_port_alone_is_one_of_this_machine() {
         program.signal(Signal::TERM);
         program.end(SOON).exits(143);
     }
-    Program::run(&["server", "--http", "65536"], SOON).exits(2).tells("write HOST:PORT or PORT");
+    Program::run(&["server", "--http", "65536"], SOON).exits(2).reports("write HOST:PORT or PORT");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_log_steers_no_terminal() {
     server.stderr.words("error -32");
     server.close_stdin();
     let ended = server.end(SOON);
-    ended.exits(0).tells("^[[2Jno");
+    ended.exits(0).reports("^[[2Jno");
     assert!(!ended.stderr.contains('\u{1b}'), "{ended}");
     assert_eq!(ended.stderr.lines().count(), 1, "{ended}");
 }
@@ -179,7 +179,7 @@ fn a_server_that_other_machines_reach_warns() {
         .words(", and call its tools: --issuer asks for tokens, 127.0.0.1 keeps it to this machine\n");
     server.signal(Signal::TERM);
     let ended = server.end(SOON);
-    ended.exits(143).tells("\nwarning: other machines can reach 0.0.0.0:");
+    ended.exits(143).reports("\nwarning: other machines can reach 0.0.0.0:");
     let (server, _) = start(&["--http", "127.0.0.1:0"]);
     server.signal(Signal::TERM);
     let ended = server.end(SOON);

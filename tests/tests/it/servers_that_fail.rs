@@ -44,7 +44,7 @@ fn a_server_that_does_not_answer_times_out() {
     rows::for_each(&rows, |((moment, method), fault)| {
         let begun = Instant::now();
         let ended = call(&format!("{moment} {fault}"), "4");
-        ended.exits(124).tells(&format!("error: the server did not answer{method} within 4s\n"));
+        ended.exits(124).reports(&format!("error: the server did not answer{method} within 4s\n"));
         // Connecting, the call and the end of the process share the time. The rest is for a slow machine.
         assert!(begun.elapsed() < Duration::from_secs(12), "{:?}: {ended}", begun.elapsed());
     });
@@ -75,7 +75,7 @@ fn a_wrong_answer_of_a_server_is_reported() {
     rows::for_each(&rows, |(script, words)| {
         // The error of a tool is one of the tool.
         let code = if *script == "turn refuse" { 5 } else { 1 };
-        call(script, "60").exits(code).tells(words);
+        call(script, "60").exits(code).reports(words);
     });
 }
 

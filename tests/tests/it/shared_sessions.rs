@@ -210,7 +210,7 @@ fn sessions_in_a_folder_outlive_the_server() {
     call(&server.origin, &session);
     // Another process cannot have the same folder.
     let second = Program::run(&["server", "--http", "127.0.0.1:0", options[0], options[1]], SOON);
-    second.exits(1).tells("--store");
+    second.exits(1).reports("--store");
     server.end();
     let server = Server::start_with(&options);
     call(&server.origin, &session);
@@ -260,7 +260,7 @@ fn fault_of_the_engine_is_reported_without_its_password() {
         (&["--redis", &away, "--keys", "/dev/null"], 2, "there is no key"),
     ] {
         let ended = Program::run(&[&["server", "--http", "127.0.0.1:0"], arguments].concat(), SOON);
-        ended.exits(code).tells(why);
+        ended.exits(code).reports(why);
         assert!(!ended.stderr.contains(PASSWORD), "{ended}");
     }
 }

@@ -123,7 +123,7 @@ fn the_standard_variables_are_obeyed() {
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*collector.url);
     run(&[endpoint, ("OTEL_SDK_DISABLED", "true")]).exits(0);
     let ended = run(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]);
-    ended.exits(0).tells("OTEL_EXPORTER_OTLP_PROTOCOL names another protocol than http/protobuf");
+    ended.exits(0).reports("OTEL_EXPORTER_OTLP_PROTOCOL names another protocol than http/protobuf");
     let nothing = collector.received();
     assert!(nothing.spans.is_empty() && nothing.metrics.is_empty(), "{nothing:#?}");
 

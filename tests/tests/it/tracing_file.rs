@@ -67,7 +67,7 @@ fn a_trace_is_refused_by_commands_without_messages() {
     let path = path.to_str().expect("UTF-8");
     Program::run(&["sessions", "check", "--store", "/", "--trace", path], SOON)
         .exits(2)
-        .tells("--trace: this command passes no messages");
-    Program::run(&["agent", "--trace", path, "--record", path], SOON).exits(2).tells("cannot be used with");
+        .reports("--trace: this command passes no messages");
+    Program::run(&["agent", "--trace", path, "--record", path], SOON).exits(2).reports("cannot be used with");
     assert!(!Path::new(path).exists());
 }

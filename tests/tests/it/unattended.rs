@@ -66,7 +66,7 @@ fn rejection_for_want_of_a_person_is_reported() {
                  --allow and --yes\n";
     for more in [&[][..], &["--json"], &["--protocol", "2"], &["--protocol", "2", "--json"]] {
         let ended = Program::run(&[&["chat", "/run echo hi"], more].concat(), SOON);
-        ended.exits(6).shows("not permitted").tells(words).tells(error);
+        ended.exits(6).shows("not permitted").reports(words).reports(error);
     }
     // Who reads JSON at a terminal is not a person either.
     let terminal = Terminal::new();
