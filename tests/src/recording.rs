@@ -8,7 +8,7 @@ use std::path::Path;
 /// The lines of a pipe between two programs, in a file, for the test to check when they have ended.
 ///
 /// The file is called `PROTOCOL.OURS.PROCESS`; each of its lines is `client` or `server`, a space, and the line as it
-/// was said. A request stands before its answer.
+/// was sent. A request precedes its answer.
 #[derive(Debug)]
 pub struct Recording(Option<File>);
 
@@ -16,7 +16,7 @@ impl Recording {
     /// The variable with the folder where recordings belong. Without it nothing is recorded.
     pub const FOLDER: &str = "AGENTWIRE_TEST_RECORDINGS";
 
-    /// Begins one of `acp` or `mcp`, in which `client`, `server` or `both` are programs under test.
+    /// Begins a recording of the protocol `acp` or `mcp`, in which `client`, `server` or `both` are programs under test.
     pub fn begin(protocol: &str, ours: &str) -> Self {
         Self(env::var_os(Self::FOLDER).map(|folder| {
             let path = Path::new(&folder).join(format!("{protocol}.{ours}.{}", std::process::id()));
@@ -24,7 +24,7 @@ impl Recording {
         }))
     }
 
-    /// Adds a line that one side said, without its end. Call it before anybody can answer.
+    /// Adds a line of one side, without its line end. Must be called before the other side can answer.
     pub fn add(&self, from: &str, line: &[u8]) {
         if let Some(mut file) = self.0.as_ref() {
             // At once: two threads may do so, and we may be killed.

@@ -27,9 +27,9 @@ fn main() {
         .expect("the program starts");
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let recording = Arc::new(Recording::begin(&protocol, "both"));
-    let said = recording.clone();
+    let from_client = recording.clone();
     // Not joined: the program may end first.
-    thread::spawn(move || pass_on(io::stdin(), stdin.expect("it is a pipe"), &said, "client"));
+    thread::spawn(move || pass_on(io::stdin(), stdin.expect("it is a pipe"), &from_client, "client"));
     pass_on(stdout.expect("it is a pipe"), io::stdout(), &recording, "server");
     let status = child.wait().expect("it is our child");
     std::process::exit(status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1));

@@ -1,4 +1,4 @@
-//! An ACP agent, of whichever version, that follows a script; an MCP server too, where the script has tools.
+//! An ACP agent of either version that follows a script; an MCP server if the script has tools.
 //!
 //! ```text
 //! scripted_agent '{"METHOD": [STEP, …], …}'
@@ -43,10 +43,11 @@ fn main() {
     let script: Value = serde_json::from_str(&script).expect("the script is JSON");
     let is_server = ["tools/list", "tools/call"].iter().any(|method| script.get(method).is_some());
     let protocol = if is_server { "mcp" } else { "acp" };
-    let mut agent = Agent { recording: Recording::begin(protocol, "client"), heard: Value::Null, asked: 0 };
+    let mut agent =
+        Agent { recording: Recording::begin(protocol, "client"), received: Value::Null, count: 0 };
     while let Some(message) = agent.next() {
         let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) else { continue };
-        agent.heard = message["params"].clone();
+        agent.received = message["params"].clone();
         match script[method].as_array() {
             Some(steps) => {
                 for step in steps {
@@ -68,16 +69,18 @@ fn main() {
 }
 
 struct Agent {
-    /// Of the messages of this agent. The client is under test, not the agent.
+    /// Both sides' lines. Only those of the client are checked.
     recording: Recording,
-    heard: Value,
-    asked: u64,
+    /// The data that `"hear"` sends.
+    received: Value,
+    /// Numbers that have been used, for `#` and for ids of requests.
+    count: u64,
 }
 
 impl Agent {
     fn step(&mut self, step: &Value, id: &Value) {
         if step == "hear" {
-            let content = json!({ "type": "text", "text": format!("heard {}", self.heard) });
+            let content = json!({ "type": "text", "text": format!("heard {}", self.received) });
             let kind = "agent_message_chunk";
             return self.update(&json!({ "sessionUpdate": kind, "messageId": "m1", "content": content }));
         }
@@ -88,11 +91,11 @@ impl Agent {
         match &**name {
             "update" => self.update(value),
             "large" => {
-                self.asked += 1;
-                let update = value[2].to_string().replace('#', &self.asked.to_string());
+                self.count += 1;
+                let update = value[2].to_string().replace('#', &self.count.to_string());
                 let mut update: Value = serde_json::from_str(&update).expect("a number is put into a text");
                 let length = value[1].as_u64().expect("it is a number");
-                let text = format!("{:08}{}", self.asked, "x".repeat(length as usize));
+                let text = format!("{:08}{}", self.count, "x".repeat(length as usize));
                 let place = value[0].as_str().and_then(|pointer| update.pointer_mut(pointer));
                 *place.expect("there is such a place") = text.into();
                 self.update(&update);
@@ -103,7 +106,7 @@ impl Agent {
             }
             "begin" => self.begin(value),
             "notify" => {
-                self.say(&json!({ "jsonrpc": "2.0", "method": value[0], "params": value[1] }));
+                self.send(&json!({ "jsonrpc": "2.0", "method": value[0], "params": value[1] }));
             }
             "raw" => {
                 let text = value.as_str().expect("a line is a string").replace("ID", &id.to_string());
@@ -114,10 +117,10 @@ impl Agent {
                 write_line(&text);
             }
             "fill" => {
-                self.asked += 1;
+                self.count += 1;
                 let part = |index: usize| value[index].as_str().expect("it is text");
                 let length = value[0].as_u64().expect("it is a number") as usize;
-                let text = part(2).replace("ID", &id.to_string()).replace('#', &self.asked.to_string());
+                let text = part(2).replace("ID", &id.to_string()).replace('#', &self.count.to_string());
                 // A response to it counts as a response to a request. Its other members are not checked.
                 if text.contains("\"id\":\"") {
                     self.recording.add("server", text.replace("FILL", part(1)).as_bytes());
@@ -139,9 +142,9 @@ impl Agent {
                 io::stderr().write_all(text.as_bytes()).expect("there is a stderr");
             }
             "progress" => {
-                let token = &self.heard["_meta"]["progressToken"];
+                let token = &self.received["_meta"]["progressToken"];
                 let params = json!({ "progressToken": token, "progress": 1, "total": 2, "message": value });
-                self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+                self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
             }
             "exit" => std::process::exit(
                 value.as_i64().and_then(|code| code.try_into().ok()).expect("it is a code"),
@@ -157,29 +160,29 @@ impl Agent {
 
     fn update(&self, update: &Value) {
         let params = json!({ "sessionId": "s1", "update": update });
-        self.say(&json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }));
+        self.send(&json!({ "jsonrpc": "2.0", "method": "session/update", "params": params }));
     }
 
     fn begin(&mut self, what: &Value) {
-        self.asked += 1;
-        let id = self.asked_id();
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": what[0], "params": what[1] }));
+        self.count += 1;
+        let id = self.request_id();
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": what[0], "params": what[1] }));
     }
 
     fn wait_for_response(&mut self) {
-        let id = self.asked_id();
+        let id = self.request_id();
         self.wait(|message| message["id"] == id && message.get("method").is_none(), "");
     }
 
     /// The id of the last request.
-    fn asked_id(&self) -> Value {
-        json!(format!("asked-{}", self.asked))
+    fn request_id(&self) -> Value {
+        json!(format!("asked-{}", self.count))
     }
 
     fn wait(&mut self, is_it: impl Fn(&Value) -> bool, member: &str) {
         while let Some(message) = self.next() {
             if is_it(&message) {
-                self.heard = message.get(member).unwrap_or(&message).clone();
+                self.received = message.get(member).unwrap_or(&message).clone();
                 return;
             }
         }
@@ -189,7 +192,7 @@ impl Agent {
     fn answer(&self, id: &Value, member: &str, value: &Value) {
         let mut message = json!({ "jsonrpc": "2.0", "id": id });
         message[member] = value.clone();
-        self.say(&message);
+        self.send(&message);
     }
 
     fn next(&self) -> Option<Value> {
@@ -201,7 +204,7 @@ impl Agent {
     }
 
     /// Writes a message. The agent ends when its reader is gone.
-    fn say(&self, message: &Value) {
+    fn send(&self, message: &Value) {
         let line = message.to_string();
         self.recording.add("server", line.as_bytes());
         write_line(&line);

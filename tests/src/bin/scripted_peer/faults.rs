@@ -1,4 +1,4 @@
-//! The faults that need more than a few words.
+//! The faults whose code is longer than a line.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 
-/// How much is written at once.
+/// Bytes of one write.
 const PIECE: usize = 64 << 10;
 
-/// Lines that are no messages, each for another reason. The last is half a message, ended.
+/// Lines that are not messages, each for another reason. The last has no id.
 const GARBAGE: [&[u8]; 9] = [
     b"Starting up... please wait",
     b"\xff\xfe\x80\x00\x01 not UTF-8 \xc3\x28",
@@ -31,11 +31,11 @@ pub(crate) fn exit() -> ! {
 
 pub(crate) fn kill() -> ! {
     kill_process(getpid(), Signal::KILL).expect("one may kill oneself");
-    unreachable!("nobody survives this signal")
+    unreachable!("SIGKILL cannot be survived")
 }
 
 pub(crate) fn half_line() -> ! {
-    say(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    write(b"{\"jsonrpc\":\"2.0\",\"id\":");
     exit()
 }
 
@@ -61,30 +61,30 @@ pub(crate) fn sleep_for_ever() -> ! {
 
 pub(crate) fn garbage() {
     for line in GARBAGE {
-        say(line);
-        say(b"\n");
+        write(line);
+        write(b"\n");
     }
 }
 
-/// Speaks without end: more than can wait in a pipe, and then for as long as that took to be read leaves the processors to other
+/// Writes notifications without end. Sleeps after each batch for as long as its writing took, to leave the processors to other
 /// tests.
 pub(crate) fn flood() -> ! {
     let lines = b"{\"jsonrpc\":\"2.0\",\"method\":\"_noise\"}\n".repeat(10_000);
     loop {
         let started = Instant::now();
-        say(&lines);
+        write(&lines);
         thread::sleep(started.elapsed());
     }
 }
 
 /// A line of 256 MiB that begins and ends like this.
 pub(crate) fn long_line(start: &str, end: &str) {
-    say(start.as_bytes());
+    write(start.as_bytes());
     let piece = vec![b'x'; PIECE];
     for _ in 0..(256 << 20) / PIECE {
-        say(&piece);
+        write(&piece);
     }
-    say(end.as_bytes());
+    write(end.as_bytes());
 }
 
 /// 8 MiB on stderr.
@@ -100,7 +100,7 @@ pub(crate) fn chatter() {
 }
 
 /// Writes to stdout. The peer ends when its reader is gone.
-pub(crate) fn say(bytes: &[u8]) {
+pub(crate) fn write(bytes: &[u8]) {
     let mut stdout = io::stdout().lock();
     if stdout.write_all(bytes).and_then(|()| stdout.flush()).is_err() {
         std::process::exit(4);

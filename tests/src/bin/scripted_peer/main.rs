@@ -1,14 +1,14 @@
-//! An agent or an MCP server that fails as its arguments say.
+//! An agent or an MCP server that fails as its arguments describe.
 //!
 //! ```text
 //! scripted_peer agent|server [MOMENT FAULT] [stubborn] [grandchild]
 //! ```
 //!
-//! It speaks the least that the protocol asks for, correctly, until MOMENT; then FAULT happens to it. What the
-//! moments and faults are is in `script.rs`. With `stubborn` it ends neither when its stdin does nor on
+//! It answers correctly, with the least that the protocol requires, until MOMENT; then FAULT happens. `script.rs` lists the
+//! moments and faults. With `stubborn` it ends neither when its stdin does nor on
 //! SIGTERM. With `grandchild` it starts a process that holds all of its streams and would run for minutes.
 //!
-//! Nothing of it is shared with the programs that it tests.
+//! It shares no code with the programs under test.
 
 mod faults;
 mod script;

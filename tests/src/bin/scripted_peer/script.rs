@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script {
     pub(crate) role: Role,
-    pub(crate) fault: Option<(Moment, TransportError)>,
+    pub(crate) fault: Option<(Moment, Fault)>,
     pub(crate) stubborn: bool,
     pub(crate) grandchild: bool,
 }
@@ -15,7 +15,7 @@ pub(crate) enum Role {
     Server,
 }
 
-/// When it goes wrong.
+/// The moment of the fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     /// Before anything is read.
@@ -30,7 +30,7 @@ pub(crate) enum Moment {
 
 /// The fault. After those marked so it goes on as if nothing had happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TransportError {
+pub(crate) enum Fault {
     /// Reports it on stderr and exits with status 3.
     Exit,
     /// Is killed.
@@ -51,7 +51,7 @@ pub(crate) enum TransportError {
     Flood,
     /// Answers, and reads no more then.
     Deafen,
-    /// Writes lines that are no JSON, no JSON-RPC, no UTF-8. Goes on.
+    /// Writes lines that are not JSON, not JSON-RPC or not UTF-8. Goes on.
     Garbage,
     /// Writes a notification of 256 MiB in one line. Goes on.
     LongLine,
@@ -87,7 +87,7 @@ impl Script {
             match &**word {
                 "stubborn" => script.stubborn = true,
                 "grandchild" => script.grandchild = true,
-                moment => script.fault = Some((Moment::parse(moment)?, TransportError::parse(rest.next()?)?)),
+                moment => script.fault = Some((Moment::parse(moment)?, Fault::parse(rest.next()?)?)),
             }
         }
         Some(script)
@@ -106,7 +106,7 @@ impl Moment {
     }
 }
 
-impl TransportError {
+impl Fault {
     fn parse(word: &str) -> Option<Self> {
         Some(match word {
             "exit" => Self::Exit,

@@ -1,18 +1,18 @@
-//! The conversation: its correct messages, and the place of the fault.
+//! The correct messages of the peer, and the places where its fault happens.
 
 use std::io::{self, BufRead};
 
 use agentwire_tests::Recording;
 use serde_json::{Value, json};
 
-use crate::faults::{self, say};
-use crate::script::{Moment, Role, Script, TransportError};
+use crate::faults::{self, write};
+use crate::script::{Fault, Moment, Role, Script};
 
 pub(crate) struct Peer {
     script: Script,
-    /// How answers are spoiled from now on.
-    habit: Option<TransportError>,
-    /// Of what we hear: the client is under test, and we are not.
+    /// The fault of all answers from now on.
+    habit: Option<Fault>,
+    /// The lines of the client, which is under test.
     recording: Recording,
 }
 
@@ -22,7 +22,7 @@ impl Peer {
         Self { script, habit: None, recording: Recording::begin(protocol, "client") }
     }
 
-    /// Speaks until stdin ends.
+    /// Answers requests until stdin ends.
     pub(crate) fn run(mut self) {
         self.reach(Moment::Start, &Value::Null);
         let mut line = Vec::new();
@@ -35,14 +35,14 @@ impl Peer {
             if let Some(whole) = line.strip_suffix(b"\n") {
                 self.recording.add("client", whole);
             }
-            // What cannot be read is not for us.
+            // Lines that are not JSON are ignored.
             if let Ok(message) = serde_json::from_slice::<Value>(&line) {
-                self.hear(&message);
+                self.handle(&message);
             }
         }
     }
 
-    fn hear(&mut self, message: &Value) {
+    fn handle(&mut self, message: &Value) {
         let Some(method) = message["method"].as_str().filter(|_| message.get("id").is_some()) else {
             return;
         };
@@ -76,7 +76,7 @@ impl Peer {
     }
 
     fn update(&self, text: &str) {
-        if self.habit == Some(TransportError::Silent) {
+        if self.habit == Some(Fault::Silent) {
             return;
         }
         let update = json!({
@@ -86,58 +86,54 @@ impl Peer {
             { "sessionId": "scripted", "update": update } }));
     }
 
-    /// Goes wrong, if this is the moment. Whether the request with that id is still to be answered.
+    /// Fails if the script names this moment. Returns true if the request with that id must still be answered.
     fn reach(&mut self, moment: Moment, id: &Value) -> bool {
         let Some((_, fault)) = self.script.fault.filter(|(when, _)| *when == moment) else {
             return true;
         };
         match fault {
-            TransportError::Exit => faults::exit(),
-            TransportError::Kill => faults::kill(),
-            TransportError::HalfLine => faults::half_line(),
-            TransportError::CloseStdout => faults::close_stdout(),
-            TransportError::CloseStdin => {
+            Fault::Exit => faults::exit(),
+            Fault::Kill => faults::kill(),
+            Fault::HalfLine => faults::half_line(),
+            Fault::CloseStdout => faults::close_stdout(),
+            Fault::CloseStdin => {
                 faults::close_stdin();
                 faults::sleep_for_ever();
             }
-            TransportError::CloseBoth => {
+            Fault::CloseBoth => {
                 faults::close_stdout();
                 faults::close_stdin();
                 faults::sleep_for_ever();
             }
-            TransportError::Deaf => faults::sleep_for_ever(),
-            TransportError::Flood => faults::flood(),
-            TransportError::Garbage => faults::garbage(),
-            TransportError::LongLine => {
+            Fault::Deaf => faults::sleep_for_ever(),
+            Fault::Flood => faults::flood(),
+            Fault::Garbage => faults::garbage(),
+            Fault::LongLine => {
                 faults::long_line(
                     "{\"jsonrpc\":\"2.0\",\"method\":\"_pad\",\"params\":{\"pad\":\"",
                     "\"}}\n",
                 );
             }
-            TransportError::LongAnswer => {
+            Fault::LongAnswer => {
                 let start = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"pad\":\"");
                 faults::long_line(&start, "\"}}\n");
                 return false;
             }
-            TransportError::LongEnd => {
+            Fault::LongEnd => {
                 faults::long_line("", "");
                 faults::exit();
             }
-            TransportError::Chatter => faults::chatter(),
-            TransportError::Refuse => {
+            Fault::Chatter => faults::chatter(),
+            Fault::Refuse => {
                 send(json!({ "jsonrpc": "2.0", "id": id, "error":
                     { "code": -32000, "message": "scripted: I would rather not" } }));
                 return false;
             }
-            TransportError::WrongShape => {
+            Fault::WrongShape => {
                 send(json!({ "jsonrpc": "2.0", "id": id, "result": "scripted" }));
                 return false;
             }
-            TransportError::Silent
-            | TransportError::Strays
-            | TransportError::WrongId
-            | TransportError::Version
-            | TransportError::Deafen => {
+            Fault::Silent | Fault::Strays | Fault::WrongId | Fault::Version | Fault::Deafen => {
                 self.habit = Some(fault);
             }
         }
@@ -149,22 +145,22 @@ impl Peer {
             |id: &Value, result: &Value| send(json!({ "jsonrpc": "2.0", "id": id, "result": result }));
         let stranger = json!("an id that nobody used");
         match self.habit {
-            Some(TransportError::Silent) => {}
-            Some(TransportError::WrongId) => response(&stranger, &result),
-            Some(TransportError::Strays) => {
+            Some(Fault::Silent) => {}
+            Some(Fault::WrongId) => response(&stranger, &result),
+            Some(Fault::Strays) => {
                 response(&stranger, &result);
                 response(id, &result);
                 response(id, &result);
             }
-            Some(TransportError::Version) if self.script.role == Role::Agent => {
+            Some(Fault::Version) if self.script.role == Role::Agent => {
                 result["protocolVersion"] = json!(99);
                 response(id, &result);
             }
-            Some(TransportError::Version) => {
+            Some(Fault::Version) => {
                 result["protocolVersion"] = json!("2999-12-31");
                 response(id, &result);
             }
-            Some(TransportError::Deafen) => {
+            Some(Fault::Deafen) => {
                 response(id, &result);
                 faults::sleep_for_ever();
             }
@@ -186,5 +182,5 @@ fn tools() -> Value {
 }
 
 fn send(message: Value) {
-    say(format!("{message}\n").as_bytes());
+    write(format!("{message}\n").as_bytes());
 }
