@@ -20,9 +20,9 @@ pub fn checked(transport: impl Transport, mut conversation: Conversation, ours: 
             return;
         };
         match direction {
-            Direction::In => drop(conversation.hear(ours.other(), &message)),
+            Direction::In => drop(conversation.check(ours.other(), &message)),
             Direction::Out => {
-                if let Err(fault) = conversation.hear(ours, &message) {
+                if let Err(fault) = conversation.check(ours, &message) {
                     panic!("we sent what the schema does not allow: {fault}\n  in {message}");
                 }
             }

@@ -13,10 +13,10 @@ use crate::{Side, Validator};
 #[derive(Clone, Debug)]
 pub struct Conversation {
     protocol: Protocol,
-    /// By what both sides agreed on; before that, by what the client asked for.
+    /// For the negotiated version; before that, for the version that the client requested.
     validator: Option<Arc<Validator>>,
-    /// The requests that wait for an answer, by sender and id. A repeated id waits twice.
-    asked: HashMap<(Side, String), VecDeque<Asked>>,
+    /// The unanswered requests, by sender and id; several if an id is repeated.
+    pending: HashMap<(Side, String), VecDeque<PendingRequest>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +26,10 @@ enum Protocol {
 }
 
 #[derive(Clone, Debug)]
-struct Asked {
+struct PendingRequest {
     method: String,
     as_task: bool,
-    /// By the version that the request was made in.
+    /// For the version in which the request was sent.
     validator: Option<Arc<Validator>>,
 }
 
@@ -48,30 +48,30 @@ impl Conversation {
     }
 
     fn new(protocol: Protocol) -> Self {
-        Self { protocol, validator: None, asked: HashMap::new() }
+        Self { protocol, validator: None, pending: HashMap::new() }
     }
 
-    /// Takes a message, or a batch of them, that one side sends, and returns its fault.
+    /// Checks a message, or each message of a batch, that one side sends.
     ///
     /// # Errors
     ///
-    /// The fault, and its place. The conversation goes on all the same.
-    pub fn hear(&mut self, from: Side, message: &Value) -> Result<(), String> {
+    /// The first fault and its place. Later messages can still be checked.
+    pub fn check(&mut self, from: Side, message: &Value) -> Result<(), String> {
         match message {
             Value::Array(batch) => batch.iter().try_for_each(|message| self.one(from, message)),
             message => self.one(from, message),
         }
     }
 
-    /// The validator of the version that was agreed on last.
+    /// The validator of the version that was negotiated last.
     pub fn validator(&self) -> Option<&Arc<Validator>> {
         self.validator.as_ref()
     }
 
-    /// The method of the request that a message would answer, and who made it.
+    /// The method of the request that a message of `from` answers.
     pub fn answered(&self, from: Side, message: &Value) -> Option<&str> {
         let id = message.get("id").filter(|_| message.get("method").is_none())?.to_string();
-        self.asked.get(&(from.other(), id))?.front().map(|asked| asked.method.as_str())
+        self.pending.get(&(from.other(), id))?.front().map(|asked| asked.method.as_str())
     }
 
     fn one(&mut self, from: Side, message: &Value) -> Result<(), String> {
@@ -85,7 +85,9 @@ impl Conversation {
             self.validator = Some(known.or_else(|_| self.newest()).map_err(|fault| fault.to_string())?);
         }
         let asked = match (&id, method) {
-            (Some(id), None) => self.asked.get_mut(&(from.other(), id.clone())).and_then(VecDeque::pop_front),
+            (Some(id), None) => {
+                self.pending.get_mut(&(from.other(), id.clone())).and_then(VecDeque::pop_front)
+            }
             _ => None,
         };
         let agreed = message.pointer("/result/protocolVersion").is_some();
@@ -94,19 +96,20 @@ impl Conversation {
         let validator = then.or_else(|| self.validator.clone()).map_or_else(newest, Ok)?;
         if let (Some(id), Some(method)) = (id, method) {
             let as_task = message.pointer("/params/task").is_some();
-            let asked = Asked { method: method.to_owned(), as_task, validator: Some(validator.clone()) };
-            self.asked.entry((from, id)).or_default().push_back(asked);
+            let request =
+                PendingRequest { method: method.to_owned(), as_task, validator: Some(validator.clone()) };
+            self.pending.entry((from, id)).or_default().push_back(request);
         }
         let answers = asked.as_ref().map(|asked| asked.method.as_str());
         validator.check(from, message, answers, asked.as_ref().is_some_and(|asked| asked.as_task))
     }
 
-    /// The version that a message settles on, or asks for.
+    /// The version that a message selects or requests.
     fn version(&self, message: &Value) -> Option<String> {
         let is_initialize = message.get("method").and_then(Value::as_str) == Some("initialize");
         let answers_initialize = || {
             let id = message.get("id").map(Value::to_string)?;
-            let asked = self.asked.get(&(Side::Client, id))?.front()?;
+            let asked = self.pending.get(&(Side::Client, id))?.front()?;
             (asked.method == "initialize" && message.get("method").is_none()).then_some(())
         };
         let place = if is_initialize {

@@ -33,9 +33,9 @@ pub(crate) fn assert_end_is_reported(faults: &[(&str, &str)], run: impl Fn(&str)
     rows::for_each(&rows, |((moment, code, before), (fault, words))| {
         let ended = run(&format!("{moment} {fault}"));
         ended.exits(*code).reports(&format!("{words}{before}\n"));
-        let said = ended.stderr.matches("scripted: I have had enough").count();
-        let says = fault.starts_with("exit") || *fault == "half-line";
-        assert_eq!(said, usize::from(says), "its stderr is there once: {ended}");
+        let count = ended.stderr.matches("scripted: I have had enough").count();
+        let writes = fault.starts_with("exit") || *fault == "half-line";
+        assert_eq!(count, usize::from(writes), "its stderr is there once: {ended}");
     });
 }
 

@@ -11,7 +11,7 @@ use crate::emulator::screen;
 use crate::program::{Program, SOON};
 use crate::terminal::{Terminal, answer, converse, leaves, next};
 
-fn says(text: &str) -> Value {
+fn message_chunk(text: &str) -> Value {
     update("agent_message_chunk", json!({ "content": { "type": "text", "text": text } }))
 }
 
@@ -43,8 +43,8 @@ fn turn() -> Value {
         call(json!({ "toolCallId": "r", "_meta": output("b.c\n") })),
         call(json!({ "toolCallId": "r", "status": "failed",
             "_meta": { "terminal_exit": { "terminal_id": "t", "exit_code": 2 } } })),
-        says("# Result\nIt is **done"),
-        says("**, but `make` fails:\n- with code 2"),
+        message_chunk("# Result\nIt is **done"),
+        message_chunk("**, but `make` fails:\n- with code 2"),
         update("usage_update", json!({ "used": 50, "size": 200 })),
     ])
 }
@@ -85,7 +85,8 @@ It is {1:done}, but {36:make} fails:
 #[test]
 fn a_turn_at_a_narrow_terminal() {
     let long = "These are more than forty columns of text.";
-    let steps = [call(json!({ "toolCallId": "r", "title": long, "status": "completed" })), says(long)];
+    let steps =
+        [call(json!({ "toolCallId": "r", "title": long, "status": "completed" })), message_chunk(long)];
     let expected = "\
 {32:●} These are more than forty columns of t
 ext.
@@ -216,11 +217,11 @@ fn output_that_is_sent_again_and_again_is_shown_once_and_folded() {
 fn a_line_stands_between_the_earlier_conversation_and_the_new_turn() {
     let replay = json!([
         update("user_message_chunk", json!({ "content": { "type": "text", "text": "What was it?" } })),
-        says("It was this."),
+        message_chunk("It was this."),
         { "answer": {} },
     ]);
     let load = json!({ "loadSession": true });
-    let turn = json!([says("And now that."), { "answer": { "stopReason": "end_turn" } }]);
+    let turn = json!([message_chunk("And now that."), { "answer": { "stopReason": "end_turn" } }]);
     let agent = script(load, json!({ "session/load": replay, "session/prompt": turn }));
     let ended = piped(&agent, &["--session", "s1", "What is it?"]);
     ended.exits(0);
@@ -254,7 +255,7 @@ fn a_permission_at_a_terminal() {
         "content": [diff] });
     let ask =
         json!(["session/request_permission", { "sessionId": "s1", "toolCall": subject, "options": options }]);
-    let script = agent(&[json!({ "ask": ask }), says("As you wish.")]);
+    let script = agent(&[json!({ "ask": ask }), message_chunk("As you wish.")]);
     let terminal = Terminal::new();
     let mut chat = Program::start_at(&terminal, &["chat", "--agent", &acting(&script), "hello"]);
     let mut seen = 0;
@@ -287,7 +288,7 @@ fn a_form_at_a_terminal() {
     let schema = json!({ "type": "object", "properties": properties, "required": ["branch"] });
     let form =
         json!({ "sessionId": "s1", "message": "What to clone?", "mode": "form", "requestedSchema": schema });
-    let script = agent(&[json!({ "ask": ["elicitation/create", form] }), says("Cloned.")]);
+    let script = agent(&[json!({ "ask": ["elicitation/create", form] }), message_chunk("Cloned.")]);
     let terminal = Terminal::new();
     let mut chat = Program::start_at(&terminal, &["chat", "--agent", &acting(&script), "hello"]);
     let mut seen = 0;

@@ -13,7 +13,7 @@ fn ends(reason: &str) -> String {
 }
 
 /// A step that sends a piece of a message.
-fn says(text: &str) -> Value {
+fn message_chunk(text: &str) -> Value {
     json!({ "update": { "sessionUpdate": "agent_message_chunk", "messageId": "m", "content": { "type": "text", "text": text } } })
 }
 
@@ -74,9 +74,9 @@ fn a_signal_ends_an_interactive_turn_and_the_conversation() {
             json!([{ "await": "never" }]),
         ] {
             let terminal = Terminal::new();
-            let says = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
+            let working = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
             let mut steps = steps.as_array().unwrap().clone();
-            steps.insert(0, says);
+            steps.insert(0, working);
             let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
             let mut chat = Program::start_at(&terminal, &["chat", "--agent", &agent]);
             let mut seen = 0;
@@ -92,8 +92,8 @@ fn a_signal_ends_an_interactive_turn_and_the_conversation() {
 #[test]
 fn a_person_reads_how_to_end_a_turn_that_goes_on() {
     let terminal = Terminal::new();
-    let says = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
-    let agent = acting(&script(json!({}), json!({ "session/prompt": [says, { "await": "never" }] })));
+    let working = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
+    let agent = acting(&script(json!({}), json!({ "session/prompt": [working, { "await": "never" }] })));
     let mut seen = 0;
     let chat = Program::start_at(&terminal, &["chat", "--agent", &agent, "hello"]);
     next(&chat, &mut seen, "Working");
@@ -106,8 +106,8 @@ fn a_person_reads_how_to_end_a_turn_that_goes_on() {
 #[test]
 fn a_turn_that_is_cancelled_at_a_terminal_ends_by_its_time_limit() {
     let terminal = Terminal::new();
-    let says = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
-    let agent = acting(&script(json!({}), json!({ "session/prompt": [says, { "await": "never" }] })));
+    let working = json!({ "update": { "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "Working" } } });
+    let agent = acting(&script(json!({}), json!({ "session/prompt": [working, { "await": "never" }] })));
     let mut seen = 0;
     let chat = Program::start_at(&terminal, &["chat", "--timeout", "4", "--agent", &agent, "hello"]);
     next(&chat, &mut seen, "Working");
@@ -120,8 +120,7 @@ fn a_turn_that_is_cancelled_at_a_terminal_ends_by_its_time_limit() {
 fn type_ahead_is_in_the_next_line() {
     let folder = tempfile::tempdir().unwrap();
     let now = folder.path().join("now");
-    let steps =
-        json!([says("One "), { "until": now }, says("two"), { "answer": { "stopReason": "end_turn" } }]);
+    let steps = json!([message_chunk("One "), { "until": now }, message_chunk("two"), { "answer": { "stopReason": "end_turn" } }]);
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
     let (terminal, mut chat, mut seen) = converse(&["chat", "--agent", &agent]);
     chat.write(b"hello\r");
@@ -143,8 +142,10 @@ fn type_ahead_is_in_the_next_line() {
 /// Two agents that are used send the end of their answer up to 100 ms behind the answer to the prompt.
 #[test]
 fn updates_just_behind_the_answer_are_part_of_a_single_turn() {
-    let late: Vec<_> = (0..10).flat_map(|n| [json!({ "wait": 20 }), says(&format!("late {n}."))]).collect();
-    let steps = [vec![says("On time, "), json!({ "answer": { "stopReason": "end_turn" } })], late].concat();
+    let late: Vec<_> =
+        (0..10).flat_map(|n| [json!({ "wait": 20 }), message_chunk(&format!("late {n}."))]).collect();
+    let steps =
+        [vec![message_chunk("On time, "), json!({ "answer": { "stopReason": "end_turn" } })], late].concat();
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
     let ended = Program::run(&["chat", "--agent", &agent, "hello"], SOON);
     let expected: String = (0..10).map(|n| format!("late {n}.")).collect();
@@ -153,7 +154,7 @@ fn updates_just_behind_the_answer_are_part_of_a_single_turn() {
     let objects = json.exits(0).objects();
     assert!(objects.last().unwrap().get("stopReason").is_some(), "{json}");
     // An agent that never stops is not waited for.
-    let endless: Vec<_> = (0..200).flat_map(|_| [json!({ "wait": 100 }), says("x")]).collect();
+    let endless: Vec<_> = (0..200).flat_map(|_| [json!({ "wait": 100 }), message_chunk("x")]).collect();
     let steps = [vec![json!({ "answer": { "stopReason": "end_turn" } })], endless].concat();
     let agent = acting(&script(json!({}), json!({ "session/prompt": steps })));
     let since = std::time::Instant::now();

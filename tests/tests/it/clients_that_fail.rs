@@ -118,7 +118,7 @@ fn garbage_is_answered_and_passed_over() {
 #[test]
 fn a_question_that_is_never_answered_ends_with_the_turn() {
     let (mut agent, session, turn) = busy_agent("/read /etc/hostname", "session/request_permission");
-    agent.say(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }));
+    agent.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }));
     assert_eq!(agent.answer(turn)["result"]["stopReason"], "cancelled");
     // The session is as good as before.
     assert!(agent.turn(&session, "/call add {\"a\": 1, \"b\": 2}").contains("\"completed\""));
@@ -129,7 +129,7 @@ fn a_question_that_is_never_answered_ends_with_the_turn() {
 #[test]
 fn a_cancelled_turn_cancels_the_call_to_its_server() {
     let (mut agent, session, turn) = busy_agent(BUSY[1].0, BUSY[1].1);
-    agent.say(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }));
+    agent.send(&json!({ "jsonrpc": "2.0", "method": "session/cancel", "params": { "sessionId": session } }));
     assert_eq!(agent.answer(turn)["result"]["stopReason"], "cancelled");
     // The server has the cancellation; it may take up the next call before it lets go of this one.
     let deadline = Instant::now() + SOON;

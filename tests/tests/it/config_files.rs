@@ -34,16 +34,16 @@ impl Folder {
     /// A program that writes its directory and its arguments before it becomes our server.
     fn program(&self, name: &str) -> String {
         let ours = agentwire().display();
-        let said = self.path("said");
+        let environment = self.path("environment");
         let script =
-            format!("#!/bin/sh\necho \"$PWD $0 $KEY\" > '{}'\nexec '{ours}' server\n", said.display());
+            format!("#!/bin/sh\necho \"$PWD $0 $KEY\" > '{}'\nexec '{ours}' server\n", environment.display());
         let path = self.write(name, "");
         write_program(path.as_ref(), &script);
         path
     }
 
-    fn said(&self) -> String {
-        fs::read_to_string(self.path("said")).expect("the program was started")
+    fn environment(&self) -> String {
+        fs::read_to_string(self.path("environment")).expect("the program was started")
     }
 }
 
@@ -102,7 +102,7 @@ fn a_relative_command_begins_at_the_folder_of_the_file() {
         let home = folder.path("");
         let key = if key.is_empty() { "none" } else { key };
         let expected = format!("{} {} {key}\n", home.display(), home.join("./bin/server").display());
-        assert_eq!(folder.said().replace("//", "/"), expected.replace("/ ", " "));
+        assert_eq!(folder.environment().replace("//", "/"), expected.replace("/ ", " "));
     }
 }
 
@@ -139,7 +139,7 @@ fn chat_takes_all_servers_of_a_file() {
     let file = folder.write(".mcp.json", &json!({ "mcpServers": servers }).to_string());
     let ended = run(&["chat", "--cwd", "/", "--mcp-config", &file, "/tools"]);
     ended.exits(0).prints("`a__echo`").prints("`b__echo`");
-    assert_eq!(folder.said(), format!("{} {other} {SECRET}\n", folder.path("other").display()));
+    assert_eq!(folder.environment(), format!("{} {other} {SECRET}\n", folder.path("other").display()));
     let again = run(&["chat", "--mcp", &format!("a={file}:a"), "--mcp-config", &file, "/tools"]);
     assert_eq!(again.exits(2).stderr, format!("error: --mcp-config {file}: there are two servers `a`\n"));
     let one = run(&["chat", "--mcp", &format!("x={file}:a"), "/call add {\"a\":2,\"b\":40}"]);
@@ -179,7 +179,7 @@ fn a_relative_path_that_holds_in_all_folders_chooses_no_program() {
             .current_dir(folder.path(""))
             .envs(variables.iter().copied());
         let ended = command.output().expect("it starts");
-        assert!(!folder.path("said").exists(), "{arguments:?}: it ran");
+        assert!(!folder.path("environment").exists(), "{arguments:?}: it ran");
         (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
     };
     let relative = "its program is a relative path; write an absolute one, `~/…`, or a name in PATH";

@@ -1,5 +1,5 @@
 //! The server of the official conformance suite's fixtures, with our own client, over every transport in every revision
-//! that the transport carries. What works is printed as a table, and is what the revision promises.
+//! that the transport carries. The test prints a table, and each cell must match the promise of its revision.
 
 mod fixture;
 mod tasks;
@@ -27,10 +27,10 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use self::fixture::{Asking, Listening};
 use crate::binaries::everything_server;
 
-/// How long anything may take on a machine that is busy.
+/// The longest time of one check on a busy machine.
 const SOON: Duration = Duration::from_secs(60);
 
-/// How long the tool takes that is called in vain, and some more.
+/// Longer than the cancelled call of a tool would take.
 const WORK: Duration = Duration::from_millis(2000);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,16 +147,16 @@ async fn row(program: &Path, network: &Listening, over: Over, revision: Revision
         Ok(transport) => transport,
         Err(why) => return all_fail(&why),
     };
-    let heard = Heard::default();
-    let watched = heard.clone();
+    let observed = Observations::default();
+    let watched = observed.clone();
     let transport = tap(Asking { transport, revision }, move |direction, packet: &Packet| {
         watched.packets.lock().expect("no panic").push((direction, packet.clone()));
     });
-    let driven = client(&heard, revision).connect(transport, async |server| {
+    let driven = client(&observed, revision).connect(transport, async |server| {
         if server.revision() != revision {
             return Err(format!("{:?} was agreed on", server.revision()).into());
         }
-        Ok(cells(&server, &heard).await)
+        Ok(cells(&server, &observed).await)
     });
     match timeout(2 * SOON, driven).await {
         Ok(Ok(cells)) => cells,
@@ -175,14 +175,14 @@ fn open_sse(url: &str) -> Result<Box<dyn Transport>, BoxError> {
 
 /// The messages that a client of a row receives beside its answers.
 #[derive(Clone, Default)]
-struct Heard {
+struct Observations {
     packets: Arc<Mutex<Vec<(Direction, Packet)>>>,
     logged: Arc<Mutex<Vec<String>>>,
     changed: Arc<Notify>,
     updated: Arc<Notify>,
 }
 
-impl Heard {
+impl Observations {
     fn messages(&self, way: Direction) -> Vec<Message> {
         let packets = self.packets.lock().expect("no panic");
         let ours = packets.iter().filter(|(direction, _)| *direction == way);
@@ -194,12 +194,13 @@ impl Heard {
     }
 }
 
-fn client(heard: &Heard, revision: Revision) -> Client {
-    let (logged, changed, updated) = (heard.logged.clone(), heard.changed.clone(), heard.updated.clone());
+fn client(observed: &Observations, revision: Revision) -> Client {
+    let (logged, changed, updated) =
+        (observed.logged.clone(), observed.changed.clone(), observed.updated.clone());
     Client::new("table", "1")
         .era(if revision.is_legacy() { Era::Legacy } else { Era::Modern })
         .log_level(LoggingLevel::Info)
-        .on_log(move |said| logged.lock().expect("no panic").push(said.data.as_str().to_owned()))
+        .on_log(move |message| logged.lock().expect("no panic").push(message.data.as_str().to_owned()))
         .on_tools_changed(move || changed.notify_one())
         .on_resource_updated(move |_uri| updated.notify_one())
         .tasks(Tasks::new())
@@ -211,25 +212,30 @@ fn client(heard: &Heard, revision: Revision) -> Client {
         })
 }
 
-async fn cells(server: &RemoteServer, heard: &Heard) -> Vec<Cell> {
+async fn cells(server: &RemoteServer, observed: &Observations) -> Vec<Cell> {
     vec![
         works(list(server)).await,
-        works(says(server, "test_simple_text", json!({}), "This is a simple text response for testing."))
-            .await,
+        works(returns_text(
+            server,
+            "test_simple_text",
+            json!({}),
+            "This is a simple text response for testing.",
+        ))
+        .await,
         works(error(server)).await,
         works(progress(server)).await,
-        works(logging(server, heard)).await,
+        works(logging(server, observed)).await,
         works(resources(server)).await,
         works(templates(server)).await,
-        works(subscribe(server, heard)).await,
+        works(subscribe(server, observed)).await,
         works(prompts(server)).await,
         works(completion(server)).await,
-        works(changes(server, heard)).await,
+        works(changes(server, observed)).await,
         asks(server, "test_elicitation", json!({ "message": "Who?" }), "ann@example.com").await,
         asks(server, "test_sampling", json!({ "prompt": "What?" }), "Forty-two.").await,
         asks(server, "test_list_roots", json!({}), "file:///home/row").await,
         tasks::tasks(server).await,
-        works(cancel(server, heard)).await,
+        works(cancel(server, observed)).await,
         works(list(server)).await,
     ]
 }
@@ -242,7 +248,7 @@ async fn works(check: impl Future<Output = Result<(), BoxError>>) -> Cell {
     }
 }
 
-/// A tool that asks the client something. Where it cannot, it returns that instead.
+/// Calls a tool that asks the client a question. Without that ability, the tool returns an error.
 async fn asks(server: &RemoteServer, tool: &str, arguments: Value, answer: &str) -> Cell {
     match timeout(SOON, server.call_tool(tool, arguments).into_future()).await {
         Ok(Ok(result)) if result.is_error && !result.text().contains(answer) => Cell::Absent,
@@ -256,7 +262,12 @@ fn check(is_so: bool, what: impl fmt::Debug) -> Result<(), BoxError> {
     if is_so { Ok(()) } else { Err(format!("unexpected: {what:?}").into()) }
 }
 
-async fn says(server: &RemoteServer, tool: &str, arguments: Value, text: &str) -> Result<(), BoxError> {
+async fn returns_text(
+    server: &RemoteServer,
+    tool: &str,
+    arguments: Value,
+    text: &str,
+) -> Result<(), BoxError> {
     let result = server.call_tool(tool, arguments).await?;
     check(!result.is_error && result.text() == text, result)
 }
@@ -280,16 +291,16 @@ async fn error(server: &RemoteServer) -> Result<(), BoxError> {
 
 async fn progress(server: &RemoteServer) -> Result<(), BoxError> {
     let reports = Arc::new(Mutex::new(Vec::new()));
-    let heard = reports.clone();
+    let received = reports.clone();
     let call = server.call_tool("test_tool_with_progress", json!({}));
-    call.on_progress(move |report| heard.lock().expect("no panic").push(report.progress)).await?;
+    call.on_progress(move |report| received.lock().expect("no panic").push(report.progress)).await?;
     let reports = reports.lock().expect("no panic");
     check(*reports == [0.0, 50.0, 100.0], &*reports)
 }
 
-async fn logging(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
+async fn logging(server: &RemoteServer, observed: &Observations) -> Result<(), BoxError> {
     server.call_tool("test_tool_with_logging", json!({})).await?;
-    let logged = heard.logged.lock().expect("no panic");
+    let logged = observed.logged.lock().expect("no panic");
     check(logged.len() == 3 && logged[2].contains("completed"), &*logged)
 }
 
@@ -307,26 +318,26 @@ async fn templates(server: &RemoteServer) -> Result<(), BoxError> {
     check(filled.contents[0].as_text().is_some_and(|text| text.contains("Data for ID: 42")), filled)
 }
 
-/// Who asked to hear of a resource does, for as long as it likes. Over the network others have it change, too.
-async fn subscribe(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
+/// Updates of a resource arrive while it is subscribed. Over the network, other rows change the resource too.
+async fn subscribe(server: &RemoteServer, observed: &Observations) -> Result<(), BoxError> {
     const WATCHED: &str = "test://watched-resource";
     let update = || server.call_tool("test_trigger_resource_update", json!({}));
     if server.revision().is_legacy() {
         server.subscribe(WATCHED).await?;
         update().await?;
-        heard.updated.notified().await;
+        observed.updated.notified().await;
         server.unsubscribe(WATCHED).await?;
     } else {
         let filter = SubscriptionFilter::default().resource_subscriptions(vec![WATCHED.to_owned()]);
         let subscription = server.listen(filter.clone()).await?;
         check(*subscription.acknowledged() == filter, &subscription)?;
         update().await?;
-        heard.updated.notified().await;
+        observed.updated.notified().await;
     }
-    let more = || timeout(Duration::from_millis(200), heard.updated.notified());
+    let more = || timeout(Duration::from_millis(200), observed.updated.notified());
     while more().await.is_ok() {}
     update().await?;
-    check(more().await.is_err(), "it was told of an update that it had not asked for")
+    check(more().await.is_err(), "an update arrived without a subscription")
 }
 
 async fn prompts(server: &RemoteServer) -> Result<(), BoxError> {
@@ -345,33 +356,33 @@ async fn completion(server: &RemoteServer) -> Result<(), BoxError> {
 }
 
 /// A change of the list of tools is announced. Where that takes a subscription, it may not be there yet the first time.
-async fn changes(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
+async fn changes(server: &RemoteServer, observed: &Observations) -> Result<(), BoxError> {
     loop {
         server.call_tool("test_trigger_tool_change", json!({})).await?;
-        if timeout(Duration::from_millis(500), heard.changed.notified()).await.is_ok() {
+        if timeout(Duration::from_millis(500), observed.changed.notified()).await.is_ok() {
             return Ok(());
         }
     }
 }
 
 /// A call that was given up is cancelled at the server, which never answers it.
-async fn cancel(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
+async fn cancel(server: &RemoteServer, observed: &Observations) -> Result<(), BoxError> {
     let start = Instant::now();
     let given_up = server.call_tool("test_reconnection", json!({})).timeout(Duration::from_millis(300)).await;
     check(matches!(given_up, Err(CallError::TimedOut { .. })), given_up)?;
-    let id = asked(heard).ok_or("the call was not made")?;
+    let id = abandoned_id(observed).ok_or("the call was not made")?;
     // The transport announces it in its own way: over Streamable HTTP a stream may be closed instead.
-    let told = || {
-        heard.messages(Direction::Out).into_iter().any(|message| match message {
-            Message::Notification(said) => said.method == "notifications/cancelled",
+    let cancelled = || {
+        observed.messages(Direction::Out).into_iter().any(|message| match message {
+            Message::Notification(notification) => notification.method == "notifications/cancelled",
             _ => false,
         })
     };
-    while !told() {
+    while !cancelled() {
         sleep(Duration::from_millis(10)).await;
     }
     sleep_until(start + WORK).await;
-    let answers = heard.messages(Direction::In).into_iter().filter(|message| match message {
+    let answers = observed.messages(Direction::In).into_iter().filter(|message| match message {
         Message::Response(answer) => answer.id == id,
         _ => false,
     });
@@ -379,9 +390,9 @@ async fn cancel(server: &RemoteServer, heard: &Heard) -> Result<(), BoxError> {
     check(answers.is_empty(), answers)
 }
 
-/// The id of the call that was given up.
-fn asked(heard: &Heard) -> Option<RequestId> {
-    heard.messages(Direction::Out).into_iter().find_map(|message| match message {
+/// The id of the call that timed out.
+fn abandoned_id(observed: &Observations) -> Option<RequestId> {
+    observed.messages(Direction::Out).into_iter().find_map(|message| match message {
         Message::Request(request) => {
             let params = request.params.as_ref()?;
             params.as_str().contains("\"test_reconnection\"").then_some(request.id)

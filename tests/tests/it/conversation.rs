@@ -42,12 +42,12 @@ impl Conversation {
             "clientInfo": { "name": "test", "version": "1" } }),
         );
         assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
-        server.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         server
     }
 
     /// Sends a message. Returns whether the program took it.
-    pub(crate) fn say(&mut self, message: &Value) -> bool {
+    pub(crate) fn send(&mut self, message: &Value) -> bool {
         self.program.write(format!("{message}\n").as_bytes())
     }
 
@@ -55,14 +55,14 @@ impl Conversation {
     pub(crate) fn request(&mut self, method: &str, params: Value) -> u64 {
         self.requests += 1;
         let id = self.requests;
-        let sent = self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        assert!(sent, "nobody takes {method}");
+        let sent = self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        assert!(sent, "{method} was not sent");
         id
     }
 
     /// Waits for the answer to a request.
     pub(crate) fn answer(&self, id: u64) -> Value {
-        self.hear("an answer", |message| message["id"] == id && message.get("method").is_none())
+        self.receive("an answer", |message| message["id"] == id && message.get("method").is_none())
     }
 
     /// Sends a request and waits for its answer.
@@ -71,8 +71,8 @@ impl Conversation {
         self.answer(id)
     }
 
-    /// Waits for a message.
-    pub(crate) fn hear(&self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+    /// Waits for a message that `is_it` accepts.
+    pub(crate) fn receive(&self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         self.program.stdout.until(what, |bytes| {
             let lines = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
             let mut messages =

@@ -54,7 +54,7 @@ fn the_agent_behaves_as_its_guide_describes() {
     let (asks, block) = ("chat 'run echo hello' ", place.last_block());
     assert!(block.contains(asks), "{block}");
     // The reader of the guide is asked. Without a person, the exit code shows that a permission was refused.
-    let said = shell(&place.project, &block.replace(asks, &format!("{asks} || test $? = 6 ")), "");
+    let output = shell(&place.project, &block.replace(asks, &format!("{asks} || test $? = 6 ")), "");
     let in_order = [
         "Then not.",                       // no person allowed it
         "42",                              // the tool
@@ -63,7 +63,7 @@ fn the_agent_behaves_as_its_guide_describes() {
         "Say `run` and a command",         // the newest session goes on
         "{\"stopReason\":\"end_turn\"}\n", // for scripts
     ];
-    appear_in_order(&said, &in_order);
+    appear_in_order(&output, &in_order);
 }
 
 #[test]
@@ -71,16 +71,16 @@ fn the_client_behaves_as_its_guide_describes() {
     let place = Place::new("client");
     // What it copies and what cargo would build is built already.
     let block = place.last_block().replace("cargo run --", "target/debug/my-client");
-    let said = shell(&place.project, &block, "a\n");
-    assert!(said.contains("hello\n") && said.ends_with("\n[end_turn]\n"), "{said}");
+    let output = shell(&place.project, &block, "a\n");
+    assert!(output.contains("hello\n") && output.ends_with("\n[end_turn]\n"), "{output}");
 }
 
 #[test]
 fn the_server_behaves_as_its_guide_describes() {
     let place = Place::new("mcp");
-    let said = shell(&place.project, &place.last_block(), "");
+    let output = shell(&place.project, &place.last_block(), "");
     appear_in_order(
-        &said,
+        &output,
         &[
             "note(text: string)", // a tool
             "\"outputSchema\":{", // with the schemas
@@ -111,15 +111,15 @@ fn the_server_serves_http_as_its_guide_describes() {
         .expect("it is built");
     let mut line = String::new();
     BufReader::new(server.stderr.take().expect("it is a pipe")).read_line(&mut line).expect("it is text");
-    let said = line.trim().strip_prefix("listening on ").map(|url| {
+    let output = line.trim().strip_prefix("listening on ").map(|url| {
         let block = call.replace("http://127.0.0.1:8080/mcp", url);
         std::panic::catch_unwind(|| shell(&place.project, &block, ""))
     });
     server.kill().expect("it is our child");
     server.wait().expect("it is our child");
-    let said = said.unwrap_or_else(|| panic!("it does not say where it listens: {line:?}"));
-    let said = said.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    appear_in_order(&said, &["search(word: string, limit?: integer|null)", "{\"notes\":[\"Buy milk\"]}"]);
+    let output = output.unwrap_or_else(|| panic!("it does not print its address: {line:?}"));
+    let output = output.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    appear_in_order(&output, &["search(word: string, limit?: integer|null)", "{\"notes\":[\"Buy milk\"]}"]);
 }
 
 /// Our client, our agent, both as in the guides: each receives the messages of the other.
@@ -131,13 +131,14 @@ fn the_programs_of_the_guides_understand_each_other() {
         let line = format!("target/debug/my-client '{prompt}' '{}' sessions", agent.display());
         shell(&place.project, &line, stdin)
     };
-    let said = chat("run echo $((6 * 7))", "1\n");
-    assert!(said.contains("completed]") && said.ends_with("42\n\n[end_turn]\n"), "{said}");
+    let output = chat("run echo $((6 * 7))", "1\n");
+    assert!(output.contains("completed]") && output.ends_with("42\n\n[end_turn]\n"), "{output}");
     // It loads that session, and gets its conversation.
-    let said = chat("and again", "");
-    let (before, now) = said.split_once("> and again").unwrap_or_else(|| panic!("it was not said: {said}"));
-    assert!(before.contains("> run echo") && before.ends_with("42\n\n"), "{said}");
-    assert!(now.contains("Say `run`"), "{said}");
+    let output = chat("and again", "");
+    let (before, now) =
+        output.split_once("> and again").unwrap_or_else(|| panic!("the prompt is missing: {output}"));
+    assert!(before.contains("> run echo") && before.ends_with("42\n\n"), "{output}");
+    assert!(now.contains("Say `run`"), "{output}");
 }
 
 /// A project as a reader has it: the programs are built, and the repository is beside it.
@@ -186,9 +187,9 @@ fn shell(folder: &Path, script: &str, answer: &str) -> String {
     let person = thread::spawn(move || answer_when_asked(stdin, stderr, &answer));
     let output = child.wait_with_output().expect("it is our child");
     let logged = person.join().expect("it can be talked to");
-    let said = String::from_utf8(output.stdout).expect("it is text");
-    assert!(output.status.success(), "{script}\n{}\nstdout: {said}\nstderr: {logged}", output.status);
-    said
+    let stdout = String::from_utf8(output.stdout).expect("it is text");
+    assert!(output.status.success(), "{script}\n{}\nstdout: {stdout}\nstderr: {logged}", output.status);
+    stdout
 }
 
 /// Types an answer where a question has appeared, and gives all that appeared.
@@ -206,10 +207,10 @@ fn answer_when_asked(stdin: ChildStdin, mut stderr: ChildStderr, answer: &str) -
     String::from_utf8_lossy(&logged).into_owned()
 }
 
-fn appear_in_order(said: &str, in_order: &[&str]) {
-    in_order.iter().fold(said, |left, words| match left.split_once(words) {
+fn appear_in_order(output: &str, in_order: &[&str]) {
+    in_order.iter().fold(output, |left, words| match left.split_once(words) {
         Some((_, left)) => left,
-        None => panic!("{words:?} is missing, or not in its place: {said}"),
+        None => panic!("{words:?} is missing, or not in its place: {output}"),
     });
 }
 

@@ -142,14 +142,14 @@ impl Turn {
                 if moment == number as u64 * 2 {
                     return;
                 }
-                let asked = agent.hear(question, |message| message["method"] == question);
+                let question = agent.receive(question, |message| message["method"] == question);
                 if moment == number as u64 * 2 + 1 {
                     return;
                 }
-                agent.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer }));
+                agent.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer }));
             }
             if moment > 4 {
-                agent.hear("the end of the call", |message| {
+                agent.receive("the end of the call", |message| {
                     message["params"]["update"]["status"] == "completed"
                 });
             }
@@ -397,10 +397,10 @@ fn a_session_has_a_title_a_mode_and_options_that_stay() {
     assert!(said.contains("I remember 5 things.") && said.contains("- you: good morning"), "{said}");
     // This mode asks no questions, so that the answer to the one question writes the file.
     let prompt = second.prompt(&session, "/write /a.txt text");
-    let asked =
-        second.hear("a question", |message| message["id"].is_number() && message.get("method").is_some());
-    assert_eq!(asked["method"], "fs/write_text_file", "{asked}");
-    second.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": {} }));
+    let question =
+        second.receive("a question", |message| message["id"].is_number() && message.get("method").is_some());
+    assert_eq!(question["method"], "fs/write_text_file", "{question}");
+    second.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": {} }));
     assert_eq!(second.answer(prompt)["result"]["stopReason"], "end_turn");
     second.program.close_stdin();
     second.program.end(SOON).exits(0);

@@ -72,7 +72,7 @@ fn send_long_line(peer: &mut Conversation) {
         assert!(peer.program.write(&piece), "it is read to its end");
     }
     peer.program.write(b"\"}}\n");
-    let error = peer.hear("an error", |message: &Value| message["id"] == "long");
+    let error = peer.receive("an error", |message: &Value| message["id"] == "long");
     assert!(error["error"]["message"].as_str().is_some_and(|text| text.contains(LIMIT)), "{error}");
 }
 

@@ -72,7 +72,7 @@ impl Model {
 }
 
 /// Events with these pieces of text, and the end.
-pub(crate) fn says(pieces: &[&str]) -> Vec<Value> {
+pub(crate) fn text_events(pieces: &[&str]) -> Vec<Value> {
     let event = |piece: &&str| json!({ "choices": [{ "index": 0, "delta": { "content": piece }, "finish_reason": null }] });
     let mut events: Vec<_> = pieces.iter().map(event).collect();
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }));

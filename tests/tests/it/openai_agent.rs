@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::binaries::{agentwire, openai_agent};
-use crate::model::{Answer, Model, Request, calls, says};
+use crate::model::{Answer, Model, Request, calls, text_events};
 use crate::program::{Ended, Program, SOON};
 use crate::rows;
 
@@ -53,7 +53,7 @@ fn roles(request: &Request) -> Vec<&str> {
 
 #[test]
 fn an_answer_is_streamed_and_the_request_lists_the_tools() {
-    let setup = Setup::new(vec![Answer::Stream(says(&["Hel", "lo"]))]);
+    let setup = Setup::new(vec![Answer::Stream(text_events(&["Hel", "lo"]))]);
     let calculator = format!("calc='{}' server", agentwire().display());
     let ended = setup.chat(&["--json", "--mcp", &calculator, "hi"]);
     let chunks: Vec<_> = ended.exits(0).objects().iter().filter_map(text).collect();
@@ -89,7 +89,8 @@ fn tools_run_with_permission_and_the_model_gets_their_results() {
         ("run_command", r#"{"command": "ec"#, &["--yes"], "The arguments are not a JSON object"),
     ];
     rows::for_each(&rows, |(name, arguments, options, expected)| {
-        let setup = Setup::new(vec![Answer::Stream(calls(name, arguments)), Answer::Stream(says(&["Done"]))]);
+        let setup =
+            Setup::new(vec![Answer::Stream(calls(name, arguments)), Answer::Stream(text_events(&["Done"]))]);
         let ended = setup.chat(&[*options, &["--mcp", &calculator, "go"]].concat());
         ended.exits(if options.is_empty() { 6 } else { 0 }).prints("Done");
         assert_eq!(roles(&setup.model.request()), ["system", "user"]);
@@ -105,7 +106,7 @@ fn tools_run_with_permission_and_the_model_gets_their_results() {
 
 #[test]
 fn a_cancelled_turn_closes_the_connection_to_the_endpoint() {
-    let setup = Setup::new(vec![Answer::Hang(says(&["Once upon a time"])[..1].to_vec())]);
+    let setup = Setup::new(vec![Answer::Hang(text_events(&["Once upon a time"])[..1].to_vec())]);
     let mut chat = Program::start(&["chat", "--json", "--agent", &setup.agent(), "tell me"]);
     chat.close_stdin();
     chat.stdout
@@ -119,8 +120,11 @@ fn a_cancelled_turn_closes_the_connection_to_the_endpoint() {
 #[test]
 fn a_loaded_session_goes_on_after_a_restart() {
     let read = calls("read_file", r#"{"path": "note.txt"}"#);
-    let answers =
-        vec![Answer::Stream(read), Answer::Stream(says(&["It is blue."])), Answer::Stream(says(&["Blue."]))];
+    let answers = vec![
+        Answer::Stream(read),
+        Answer::Stream(text_events(&["It is blue."])),
+        Answer::Stream(text_events(&["Blue."])),
+    ];
     let setup = Setup::new(answers);
     std::fs::write(setup.folder.path().join("note.txt"), "The sky is blue.").expect("there is room");
     setup.chat(&["--yes", "what does the note say?"]).exits(0).prints("It is blue.");
@@ -147,7 +151,7 @@ fn fault_of_the_endpoint_is_reported_without_the_key() {
             Answer::Refusal("500 Internal Server Error", "\u{1b}[2Jsorry".to_owned()),
             "the model's endpoint failed (HTTP 500): ^[[2Jsorry",
         ),
-        (Answer::Broken(says(&["half"])[..1].to_vec()), "the model's answer was cut off"),
+        (Answer::Broken(text_events(&["half"])[..1].to_vec()), "the model's answer was cut off"),
         (
             Answer::Stream(vec![json!({ "error": { "message": "overloaded" } })]),
             "the model's endpoint failed: overloaded",

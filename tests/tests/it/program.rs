@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use crate::binaries::agentwire;
 use crate::family::Family;
 use crate::terminal::Terminal;
-use crate::wire::{self, Said};
+use crate::wire::{self, SentLines};
 
 /// How long to wait for an event before the test fails: far longer than it takes on a machine that is busy.
 pub(crate) const SOON: Duration = Duration::from_secs(60);
@@ -49,11 +49,11 @@ pub(crate) struct Program {
     arguments: Vec<String>,
     child: Child,
     stdin: Option<Box<dyn Write + Send>>,
-    pub(crate) stdout: Heard,
-    pub(crate) stderr: Heard,
+    pub(crate) stdout: Output,
+    pub(crate) stderr: Output,
     at_terminal: bool,
     pub(crate) family: Family,
-    said: Said,
+    sent: SentLines,
     recordings: TempDir,
     started: Instant,
 }
@@ -101,8 +101,8 @@ impl Program {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let (mut child, family, recordings) = spawn(command);
         let stdin = child.stdin.take().expect("it is a pipe");
-        let stdout = Heard::listen(child.stdout.take().expect("it is a pipe"));
-        let stderr = Heard::listen(child.stderr.take().expect("it is a pipe"));
+        let stdout = Output::listen(child.stdout.take().expect("it is a pipe"));
+        let stderr = Output::listen(child.stderr.take().expect("it is a pipe"));
         Self {
             arguments: words(arguments),
             child,
@@ -111,7 +111,7 @@ impl Program {
             stderr,
             at_terminal: false,
             family,
-            said: Said::default(),
+            sent: SentLines::default(),
             recordings,
             started: Instant::now(),
         }
@@ -134,7 +134,7 @@ impl Program {
         command.stdin(stdin).stdout(stdout).stderr(stderr);
         let (child, family, recordings) = spawn(command);
         let nothing = fs::File::open("/dev/null").expect("every system has it");
-        let (stdout, stderr) = (Heard::listen(terminal.screen()), Heard::listen(nothing));
+        let (stdout, stderr) = (Output::listen(terminal.screen()), Output::listen(nothing));
         Self {
             arguments: words(arguments),
             child,
@@ -143,7 +143,7 @@ impl Program {
             stderr,
             at_terminal: true,
             family,
-            said: Said::default(),
+            sent: SentLines::default(),
             recordings,
             started: Instant::now(),
         }
@@ -163,9 +163,9 @@ impl Program {
         program.end(within)
     }
 
-    /// Writes to its stdin. Whether anybody took it.
+    /// Writes to its stdin. False if the pipe has no reader.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
-        self.said.add(self.stdout.lock().bytes.len(), bytes);
+        self.sent.add(self.stdout.lock().bytes.len(), bytes);
         self.stdin.as_mut().expect("stdin is open").write_all(bytes).is_ok()
     }
 
@@ -261,7 +261,7 @@ impl Program {
             self.stdout.stop();
         }
         let (stdout, stderr) = (self.stdout.to_end(), self.stderr.to_end());
-        let checked = wire::check_program(&self.arguments, &self.said, &stdout)
+        let checked = wire::check_program(&self.arguments, &self.sent, &stdout)
             + wire::check_recordings(self.recordings.path());
         Ended { status, stdout, stderr, took, peak_memory, cpu, checked }
     }
@@ -371,43 +371,43 @@ fn tail(text: &str) -> &str {
 
 /// The text that was read of a stream so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
-    hearing: Arc<(Mutex<Hearing>, Condvar)>,
+pub(crate) struct Output {
+    inner: Arc<(Mutex<OutputInner>, Condvar)>,
     /// The reader stops when this is closed.
     stop: Arc<Mutex<Option<PipeWriter>>>,
 }
 
 #[derive(Debug, Default)]
-struct Hearing {
+struct OutputInner {
     bytes: Vec<u8>,
     ended: bool,
     paused: bool,
 }
 
-impl Heard {
+impl Output {
     fn listen(mut stream: impl Read + AsFd + Send + 'static) -> Self {
         let (no_more, stop) = pipe().expect("there are pipes");
-        let heard = Self { hearing: Arc::default(), stop: Arc::new(Mutex::new(Some(stop))) };
-        let hearing = heard.hearing.clone();
+        let output = Self { inner: Arc::default(), stop: Arc::new(Mutex::new(Some(stop))) };
+        let inner = output.inner.clone();
         thread::spawn(move || {
             let mut buffer = vec![0; 64 << 10];
             while is_wanted(&stream, &no_more) {
                 let read = stream.read(&mut buffer);
-                let mut heard = hearing.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut output = inner.0.lock().unwrap_or_else(PoisonError::into_inner);
                 match read {
-                    Ok(count) if count > 0 => heard.bytes.extend_from_slice(&buffer[..count]),
+                    Ok(count) if count > 0 => output.bytes.extend_from_slice(&buffer[..count]),
                     _ => break,
                 }
-                hearing.1.notify_all();
-                while heard.paused {
-                    heard = hearing.1.wait(heard).unwrap_or_else(PoisonError::into_inner);
+                inner.1.notify_all();
+                while output.paused {
+                    output = inner.1.wait(output).unwrap_or_else(PoisonError::into_inner);
                 }
             }
             drop(stream);
-            hearing.0.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
-            hearing.1.notify_all();
+            inner.0.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+            inner.1.notify_all();
         });
-        heard
+        output
     }
 
     /// Reads no more, until it is resumed.
@@ -417,7 +417,7 @@ impl Heard {
 
     pub(crate) fn resume(&self) {
         self.lock().paused = false;
-        self.hearing.1.notify_all();
+        self.inner.1.notify_all();
     }
 
     /// Reads no more and closes the stream.
@@ -425,36 +425,36 @@ impl Heard {
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Hearing> {
-        self.hearing.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, OutputInner> {
+        self.inner.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All so far, with U+FFFD for what is not UTF-8.
     pub(crate) fn text(&self) -> String {
-        let hearing = self.lock();
-        String::from_utf8_lossy(&hearing.bytes).into_owned()
+        let inner = self.lock();
+        String::from_utf8_lossy(&inner.bytes).into_owned()
     }
 
     /// Waits until `found` finds something in what was read.
     pub(crate) fn until<R>(&self, what: &str, mut found: impl FnMut(&[u8]) -> Option<R>) -> R {
         let deadline = Instant::now() + SOON;
-        let mut hearing = self.lock();
+        let mut inner = self.lock();
         loop {
-            if let Some(result) = found(&hearing.bytes) {
+            if let Some(result) = found(&inner.bytes) {
                 return result;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            if hearing.ended || left.is_zero() {
-                let ended = hearing.ended;
-                let text = String::from_utf8_lossy(&hearing.bytes).into_owned();
-                drop(hearing);
+            if inner.ended || left.is_zero() {
+                let ended = inner.ended;
+                let text = String::from_utf8_lossy(&inner.bytes).into_owned();
+                drop(inner);
                 panic!("{what} did not come; ended: {ended}; what came: {text}");
             }
-            hearing = self.hearing.1.wait_timeout(hearing, left).unwrap_or_else(PoisonError::into_inner).0;
+            inner = self.inner.1.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// Waits until these words were said.
+    /// Waits until the stream contains these words.
     pub(crate) fn words(&self, words: &str) {
         let needle = words.as_bytes();
         self.until(words, |bytes| bytes.windows(needle.len()).any(|window| window == needle).then_some(()));
@@ -466,7 +466,7 @@ impl Heard {
             if self.lock().ended {
                 return self.text();
             }
-            assert!(Instant::now() < deadline, "somebody holds the stream: {}", self.text());
+            assert!(Instant::now() < deadline, "a process holds the stream open: {}", self.text());
             thread::sleep(STEP);
         }
     }

@@ -1,4 +1,4 @@
-//! Stands between a client and a server on the network, both ours, and holds what they say against the schema.
+//! A proxy between a client and a server of ours that checks their messages against the schema.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -52,11 +52,11 @@ impl Proxy {
         lock(&self.log).heads.clone()
     }
 
-    /// How many messages were said so far, all of which were valid.
+    /// The number of messages so far, all of which must be valid.
     pub(crate) fn checked(&self) -> usize {
         let log = lock(&self.log);
         let faults = log.faults.join("\n");
-        assert!(faults.is_empty(), "messages are not as the schema says: {faults}");
+        assert!(faults.is_empty(), "messages violate the schema: {faults}");
         log.checked
     }
 }
@@ -66,14 +66,14 @@ fn lock(log: &Mutex<Log>) -> MutexGuard<'_, Log> {
 }
 
 impl Log {
-    fn hear(&mut self, from: Side, text: &str) {
+    fn check(&mut self, from: Side, text: &str) {
         let valid = match serde_json::from_str::<Value>(text) {
             Ok(message) => {
                 if from == Side::Client && message["id"] == 1 && message.get("method").is_some() {
                     // Ids that begin again at the first belong to a new conversation.
                     self.conversation = Conversation::mcp();
                 }
-                self.conversation.hear(from, &message)
+                self.conversation.check(from, &message)
             }
             Err(why) => Err(why.to_string()),
         };
@@ -90,7 +90,7 @@ fn pass_on(client: &TcpStream, server: &str, log: &Mutex<Log>) -> Option<()> {
     let mut log_now = lock(log);
     log_now.heads.push(head.to_lowercase());
     if !body.is_empty() {
-        log_now.hear(Side::Client, &request.text());
+        log_now.check(Side::Client, &request.text());
     }
     drop(log_now);
 
@@ -120,7 +120,7 @@ fn pass_back(server: &TcpStream, mut client: &TcpStream, log: &Mutex<Log>) -> Op
         while from_server.read_line(&mut line).is_ok_and(|count| count > 0) {
             match line.trim_end().split_once(": ") {
                 Some(("event", name)) => event = name.to_owned(),
-                Some(("data", data)) if event != "endpoint" => lock(log).hear(Side::Server, data),
+                Some(("data", data)) if event != "endpoint" => lock(log).check(Side::Server, data),
                 _ => {}
             }
             if line.trim_end().is_empty() {
@@ -132,7 +132,7 @@ fn pass_back(server: &TcpStream, mut client: &TcpStream, log: &Mutex<Log>) -> Op
     } else {
         from_server.read_to_string(&mut line).ok()?;
         if content_type.starts_with("application/json") {
-            lock(log).hear(Side::Server, &line);
+            lock(log).check(Side::Server, &line);
         }
         client.write_all(line.as_bytes()).ok()?;
     }

@@ -11,7 +11,7 @@ fn with(capabilities: Value) -> Conversation {
     let hello =
         json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
     assert!(server.ask("initialize", hello)["result"].is_object());
-    server.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     server
 }
 
@@ -24,9 +24,9 @@ fn end(mut server: Conversation) {
 fn a_client_is_asked_for_its_folders() {
     let mut server = with(json!({ "roots": {} }));
     let call = server.request("tools/call", json!({ "name": "roots" }));
-    let asked = server.hear("a question", |message| message["method"] == "roots/list");
+    let question = server.receive("a question", |message| message["method"] == "roots/list");
     let roots = json!([{ "uri": "file:///work", "name": "Work" }, { "uri": "file:///other" }]);
-    server.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "roots": roots } }));
+    server.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "roots": roots } }));
     let result = &server.answer(call)["result"];
     assert_eq!(result["structuredContent"], json!({ "roots": roots }), "{result}");
     assert!(

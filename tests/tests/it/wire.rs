@@ -1,6 +1,6 @@
 //! The messages of our programs on a wire, held against the generated schema of the negotiated version.
 //!
-//! The messages of others are only read: they are here to go wrong.
+//! The messages of test peers are read and not checked: those peers misbehave on purpose.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use agentwire_schema_tests::{Conversation, Side};
 use serde_json::Value;
 
-/// A wire that is listened to at both ends.
+/// The messages of both ends of a connection, checked in their order.
 struct Wire {
     conversation: Conversation,
     ours: &'static [Side],
@@ -16,27 +16,27 @@ struct Wire {
     faults: Vec<String>,
 }
 
-/// The messages of a test to a program, each line with how many bytes it had received by then.
+/// The lines that a test has sent to a program, each with the number of bytes received from it before.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct SentLines {
     lines: Vec<(usize, Vec<u8>)>,
     unfinished: Vec<u8>,
 }
 
-/// How much is kept of a line. The longest are no messages to anybody.
+/// Bytes that are kept of a line. Longer lines are not messages.
 const LONGEST: usize = 1 << 20;
 
-/// After how many messages of ours notifications are no longer checked: a burst repeats the same.
+/// Messages of ours after which notifications are no longer checked: a burst repeats the same one.
 const ENOUGH: usize = 1000;
 
-impl Said {
-    pub(crate) fn add(&mut self, heard: usize, bytes: &[u8]) {
+impl SentLines {
+    pub(crate) fn add(&mut self, received: usize, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.unfinished.len() < LONGEST {
                 self.unfinished.extend_from_slice(piece);
             }
             if piece.ends_with(b"\n") {
-                self.lines.push((heard, std::mem::take(&mut self.unfinished)));
+                self.lines.push((received, std::mem::take(&mut self.unfinished)));
             }
         }
     }
@@ -47,21 +47,21 @@ impl Said {
 /// # Panics
 ///
 /// When one of them is not valid.
-pub(crate) fn check_program(arguments: &[String], said: &Said, stdout: &str) -> usize {
+pub(crate) fn check_program(arguments: &[String], sent: &SentLines, stdout: &str) -> usize {
     let protocol = match arguments.first().map(String::as_str) {
         Some("agent") => "acp",
         Some("server") => "mcp",
         _ => return 0,
     };
     let mut wire = Wire::new(protocol, "server");
-    let (mut heard, mut said) = (0, said.lines.iter().peekable());
+    let (mut received, mut sent) = (0, sent.lines.iter().peekable());
     for line in whole_lines(stdout.as_bytes()) {
-        heard += line.len() + 1;
+        received += line.len() + 1;
         // A program that has not received all of it cannot have answered it.
-        while let Some((_, said)) = said.next_if(|(when, _)| *when < heard) {
-            wire.hear(Side::Client, said);
+        while let Some((_, line)) = sent.next_if(|(when, _)| *when < received) {
+            wire.check(Side::Client, line);
         }
-        wire.hear(Side::Server, line);
+        wire.check(Side::Server, line);
     }
     wire.into_checked()
 }
@@ -81,8 +81,8 @@ pub(crate) fn check_recordings(folder: &Path) -> usize {
         let mut wire = Wire::new(protocol, ours);
         for line in whole_lines(&fs::read(entry.path()).expect("it can be read")) {
             match line.strip_prefix(b"client ") {
-                Some(line) => wire.hear(Side::Client, line),
-                None => wire.hear(Side::Server, line.strip_prefix(b"server ").expect("one of the two")),
+                Some(line) => wire.check(Side::Client, line),
+                None => wire.check(Side::Server, line.strip_prefix(b"server ").expect("one of the two")),
             }
         }
         checked += wire.into_checked();
@@ -106,13 +106,13 @@ impl Wire {
         Self { conversation, ours, checked: 0, faults: Vec::new() }
     }
 
-    fn hear(&mut self, from: Side, line: &[u8]) {
+    fn check(&mut self, from: Side, line: &[u8]) {
         let ours = self.ours.contains(&from);
         if ours && self.checked >= ENOUGH && !line.windows(4).any(|word| word == b"\"id\"") {
             return;
         }
         let valid = match serde_json::from_slice::<Value>(line) {
-            Ok(message) => self.conversation.hear(from, &message),
+            Ok(message) => self.conversation.check(from, &message),
             Err(why) => Err(why.to_string()),
         };
         if ours {
@@ -125,11 +125,7 @@ impl Wire {
     fn into_checked(self) -> usize {
         let Self { checked, faults, .. } = self;
         let shown = faults.iter().take(5).map(String::as_str).collect::<Vec<_>>().join("\n");
-        assert!(
-            faults.is_empty(),
-            "{} of {checked} messages are not as the schema says: {shown}",
-            faults.len()
-        );
+        assert!(faults.is_empty(), "{} of {checked} messages violate the schema: {shown}", faults.len());
         checked
     }
 }

@@ -70,26 +70,26 @@ impl Client for Editor {
     }
 }
 
-/// The far end of a connection, which speaks bytes.
+/// The far end of a connection, which writes lines and reads only on request.
 struct Hostile {
     read: BufReader<tokio::io::ReadHalf<DuplexStream>>,
     write: tokio::io::WriteHalf<DuplexStream>,
 }
 
 impl Hostile {
-    async fn say(&mut self, message: Value) {
+    async fn send(&mut self, message: Value) {
         self.write.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    async fn heard(&mut self) -> Value {
+    async fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.read.read_line(&mut line).await.unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
     async fn answer_initialize(&mut self) {
-        let initialize = self.heard().await;
-        self.say(json!({"jsonrpc": "2.0", "id": initialize["id"], "result": {"protocolVersion": 1}})).await;
+        let initialize = self.receive().await;
+        self.send(json!({"jsonrpc": "2.0", "id": initialize["id"], "result": {"protocolVersion": 1}})).await;
     }
 
     /// Waits until an answer has begun to come, and until nothing more is done.
@@ -150,7 +150,7 @@ fn large_files() {
     std::fs::write(&path, "x".repeat(31 * MIB)).unwrap();
     let cost = client(&meter, directory.path(), async |agent| {
         for id in 0..100 {
-            agent.say(read_text_file(id, &path)).await;
+            agent.send(read_text_file(id, &path)).await;
         }
         agent.reads_nothing().await;
     });
@@ -165,7 +165,7 @@ fn many_files() {
     std::fs::write(&path, "x".repeat(MIB)).unwrap();
     let cost = client(&meter, directory.path(), async |agent| {
         for id in 0..1_000 {
-            agent.say(read_text_file(id, &path)).await;
+            agent.send(read_text_file(id, &path)).await;
         }
         agent.reads_nothing().await;
     });
@@ -202,16 +202,16 @@ fn outputs_of_a_terminal() {
         let params = json!({
             "sessionId": "s", "command": "sh", "args": ["-c", command], "outputByteLimit": 100_000_000,
         });
-        agent.say(json!({"jsonrpc": "2.0", "id": 0, "method": "terminal/create", "params": params})).await;
-        let terminal = agent.heard().await["result"]["terminalId"].clone();
+        agent.send(json!({"jsonrpc": "2.0", "id": 0, "method": "terminal/create", "params": params})).await;
+        let terminal = agent.receive().await["result"]["terminalId"].clone();
         let output = json!({"sessionId": "s", "terminalId": terminal});
         let ask = |id| json!({"jsonrpc": "2.0", "id": id, "method": "terminal/output", "params": output});
         while {
-            agent.say(ask(1)).await;
-            agent.heard().await["result"]["output"].as_str().unwrap().len() < 4_000_000
+            agent.send(ask(1)).await;
+            agent.receive().await["result"]["output"].as_str().unwrap().len() < 4_000_000
         } {}
         for id in 2..200 {
-            agent.say(ask(id)).await;
+            agent.send(ask(id)).await;
         }
         agent.reads_nothing().await;
     });
@@ -229,12 +229,12 @@ fn server(text: usize, calls: usize) -> Cost {
             let params = json!({
                 "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"},
             });
-            far.say(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})).await;
-            far.heard().await;
-            far.say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+            far.send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})).await;
+            far.receive().await;
+            far.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
             for id in 1..=calls {
                 let params = json!({"name": "long", "arguments": {}});
-                far.say(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})).await;
+                far.send(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})).await;
             }
             far.reads_nothing().await;
         };

@@ -34,7 +34,7 @@ fn every_message_is_valid() {
         let mut conversation = conversation(&name);
         for (number, (from, message)) in (1..).zip(lines) {
             count += 1;
-            if let Err(fault) = conversation.hear(from, &message) {
+            if let Err(fault) = conversation.check(from, &message) {
                 faults.insert(format!("{name}:{number}: {fault}"));
             }
         }
@@ -59,7 +59,7 @@ fn our_types_keep_every_message() {
         let rules = if name.starts_with("acp-") { ACP } else { MCP };
         for (number, (from, message)) in (1..).zip(lines) {
             let answered = conversation.answered(from, &message).map(str::to_owned);
-            let _listed_elsewhere = conversation.hear(from, &message);
+            let _listed_elsewhere = conversation.check(from, &message);
             let method = message["method"].as_str().map(str::to_owned).or(answered);
             let payload = message.get("result").or(message.get("params"));
             let (Some(method), Some(payload)) = (method, payload) else { continue };

@@ -11,8 +11,8 @@ fn greeted(revision: &str) -> Conversation {
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
     let result = json!({ "protocolVersion": revision, "capabilities": {}, "serverInfo": info });
     let request = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
-    conversation.hear(Side::Client, &request).unwrap();
-    conversation.hear(Side::Server, &json!({ "jsonrpc": "2.0", "id": 0, "result": result })).unwrap();
+    conversation.check(Side::Client, &request).unwrap();
+    conversation.check(Side::Server, &json!({ "jsonrpc": "2.0", "id": 0, "result": result })).unwrap();
     conversation
 }
 
@@ -20,8 +20,8 @@ fn greeted(revision: &str) -> Conversation {
 fn answer(revision: &str, result: Value) -> Result<(), String> {
     let mut conversation = greeted(revision);
     let call = json!({ "jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": { "name": "add" } });
-    conversation.hear(Side::Client, &call).unwrap();
-    conversation.hear(Side::Server, &json!({ "jsonrpc": "2.0", "id": "a", "result": result }))
+    conversation.check(Side::Client, &call).unwrap();
+    conversation.check(Side::Server, &json!({ "jsonrpc": "2.0", "id": "a", "result": result }))
 }
 
 #[test]
@@ -42,17 +42,17 @@ fn the_agreed_revision_decides() {
 fn a_side_may_send_only_its_own_messages() {
     let mut acp = Conversation::acp();
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "session/list", "params": {} });
-    assert_eq!(acp.hear(Side::Client, &list), Ok(()));
-    assert!(acp.hear(Side::Server, &list).is_err(), "an agent lists no sessions");
+    assert_eq!(acp.check(Side::Client, &list), Ok(()));
+    assert!(acp.check(Side::Server, &list).is_err(), "an agent lists no sessions");
     let own = json!({ "jsonrpc": "2.0", "method": "_example.test/own", "params": [1] });
-    assert_eq!(acp.hear(Side::Server, &own), Ok(()));
+    assert_eq!(acp.check(Side::Server, &own), Ok(()));
     let refusal = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32601, "message": "no" } });
-    assert_eq!(acp.hear(Side::Server, &refusal), Ok(()));
+    assert_eq!(acp.check(Side::Server, &refusal), Ok(()));
     assert!(
-        acp.hear(Side::Server, &json!({ "jsonrpc": "2.0", "id": 7, "result": {} })).is_err(),
+        acp.check(Side::Server, &json!({ "jsonrpc": "2.0", "id": 7, "result": {} })).is_err(),
         "nobody asked"
     );
-    assert!(acp.hear(Side::Client, &json!({ "id": 2, "method": "session/list" })).is_err(), "no version");
+    assert!(acp.check(Side::Client, &json!({ "id": 2, "method": "session/list" })).is_err(), "no version");
 }
 
 #[test]
