@@ -1,5 +1,4 @@
-//! Each model in every order of its threads, with no more than three switches from a thread that could go on: nearly all
-//! faults that are known need fewer.
+//! Runs each model in every order of its threads with at most three preemptions: nearly all known faults need fewer.
 
 use agentwire_model_tests::models;
 

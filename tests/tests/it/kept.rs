@@ -26,7 +26,7 @@ fn again(session: &str) -> Value {
     json!({ "sessionId": session, "cwd": "/", "mcpServers": [] })
 }
 
-/// Ends the agent by a kill, and gives all that it said.
+/// Kills the agent and returns its output.
 fn killed(agent: Conversation) -> Ended {
     agent.program.signal(Signal::KILL);
     agent.program.end(SOON)

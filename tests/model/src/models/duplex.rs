@@ -6,7 +6,7 @@ use loom::thread;
 
 use crate::{Packet, duplex};
 
-/// The second packet has to wait until the first is taken, which the reader may do at any moment.
+/// The second packet waits until the reader takes the first.
 pub fn a_packet_passes_through_a_full_duplex() {
     let (mut left, mut right) = duplex(0);
     let writer = thread::spawn(move || {
@@ -18,19 +18,19 @@ pub fn a_packet_passes_through_a_full_duplex() {
             left
         })
     });
-    let heard = block_on(async {
-        let mut heard = 0;
+    let received = block_on(async {
+        let mut received = 0;
         while let Some(packet) = right.next().await {
             packet.expect("no fault");
-            heard += 1;
+            received += 1;
         }
-        heard
+        received
     });
-    assert_eq!(heard, 2);
+    assert_eq!(received, 2);
     drop(writer.join().expect("no panic"));
 }
 
-/// The other end goes while this one waits for room, or for a packet.
+/// The other end is dropped while this one waits for room or for a packet.
 pub fn a_dropped_end_is_reported() {
     let (mut left, right) = duplex(0);
     let leaver = thread::spawn(move || drop(right));

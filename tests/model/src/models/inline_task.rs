@@ -26,7 +26,7 @@ impl Inbox {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends when so much has been brought.
+    /// Ends when `count` values have been brought.
     fn serving(self: Arc<Self>, count: usize) -> BoxFuture<'static, ()> {
         poll_fn(move |cx| {
             let mut state = self.0.lock();
@@ -53,7 +53,7 @@ async fn yielding(future: impl Future<Output = ()>) {
     .await;
 }
 
-/// One poller brings something, and something else comes in another way while it is there.
+/// One thread brings a value in an inline poll while another brings one outside.
 pub fn a_poll_and_a_wake_are_both_seen() {
     let inbox = Arc::new(Inbox::default());
     let (handle, task) = InlineTask::new(inbox.clone().serving(2));
@@ -69,7 +69,7 @@ pub fn a_poll_and_a_wake_are_both_seen() {
     other.join().expect("no panic");
 }
 
-/// Two pollers, of whom one may find the other there.
+/// Two threads poll inline; one may find the task being polled by the other.
 pub fn two_inline_polls_are_both_seen() {
     let inbox = Arc::new(Inbox::default());
     let (handle, task) = InlineTask::new(inbox.clone().serving(2));

@@ -7,7 +7,7 @@ use loom::thread;
 
 use crate::monitor::Monitor;
 
-/// Two wait for the second of two updates.
+/// Two threads wait for the second of two updates.
 pub fn an_update_wakes_all_waiters() {
     let monitor = Arc::new(Monitor::new(0));
     let wait = |monitor: Arc<Monitor<u32>>| {
@@ -23,7 +23,7 @@ pub fn an_update_wakes_all_waiters() {
     updater.join().expect("no panic");
 }
 
-/// Two take from a queue, of whom one may give up before there is anything for it.
+/// Two waiters take from a queue. One may give up before an item is there.
 pub fn each_value_is_taken_once() {
     let monitor = Arc::new(Monitor::new(Vec::new()));
     let producer = thread::spawn({

@@ -28,7 +28,7 @@ impl Clock for Stopped {
     }
 }
 
-/// Answers nothing.
+/// Refuses every request.
 struct Deaf;
 
 impl Handler for Deaf {
@@ -53,7 +53,7 @@ impl Stream for Echo {
         match self.answers.pop_front() {
             Some(answer) => Poll::Ready(Some(Ok(answer))),
             None if self.has_left => Poll::Ready(None),
-            // What makes an answer is a frame that the driver writes, after which it reads again.
+            // An answer is queued when the driver writes a request, and the driver reads again after that.
             None => Poll::Pending,
         }
     }
