@@ -57,7 +57,7 @@ impl Program {
     pub(crate) fn raw(&mut self, lines: &str) {
         for message in lines.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             // A fault of the client's messages does not matter here.
-            let _checked = self.conversation.hear(Side::Client, &message);
+            let _checked = self.conversation.check(Side::Client, &message);
         }
         let stdin = self.stdin.as_mut().expect("stdin is open");
         stdin.write_all(format!("{lines}\n").as_bytes()).expect("the agent reads");
@@ -156,7 +156,7 @@ impl Program {
         let text = std::str::from_utf8(line).expect("TR-01: it is UTF-8");
         let message: Value = serde_json::from_str(text).expect("TR-03: it is a message");
         self.conversation
-            .hear(Side::Server, &message)
+            .check(Side::Server, &message)
             .unwrap_or_else(|fault| panic!("{fault}\n  in {message}"));
         if let Some(error) = message.get("error") {
             assert!(message.get("result").is_none() && error["code"].is_i64(), "RPC-02: {message}");

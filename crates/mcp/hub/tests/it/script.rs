@@ -18,7 +18,7 @@ pub(crate) fn check_received() {
         let mut conversation = Conversation::mcp();
         for line in fs::read_to_string(entry.unwrap().path()).unwrap().lines() {
             let message = serde_json::from_str(line).unwrap();
-            if let Err(fault) = conversation.hear(Side::Client, &message) {
+            if let Err(fault) = conversation.check(Side::Client, &message) {
                 panic!("the hub has said what the schema does not allow: {fault}\n  in {line}");
             }
         }

@@ -162,7 +162,7 @@ impl Web {
             "DELE" => Reply::status(200, ""),
             _ => {
                 let message: Value = serde_json::from_str(body).expect("clients post JSON");
-                let valid = state.conversation.hear(Side::Client, &message);
+                let valid = state.conversation.check(Side::Client, &message);
                 assert_eq!(valid, Ok(()), "of {message}");
                 let is_old = head.contains(" /messages ");
                 state.hear(&message, session, is_old)
