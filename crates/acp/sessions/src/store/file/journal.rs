@@ -138,10 +138,9 @@ impl Journal {
             checksum = written.map_err(location.failed("write to"))?;
         }
         let offset = end.offset;
-        let file = end.open(location)?;
-        let written = file.write_all_at(&lines, offset).map_err(|source| ("write to", source));
+        let written = end.open(location)?.write_all_at(&lines, offset).map_err(|source| ("write to", source));
         let synced = written
-            .and_then(|()| if durable { file.sync().map_err(|source| ("sync", source)) } else { Ok(()) });
+            .and_then(|()| if durable { end.sync().map_err(|source| ("sync", source)) } else { Ok(()) });
         match synced {
             Ok(()) => {
                 end.offset += lines.len() as u64;
@@ -219,7 +218,7 @@ impl JournalEnd {
         Ok(&**self.file.insert(file))
     }
 
-    /// Makes the open file durable.
+    /// Makes the open file durable, with all earlier records.
     fn sync(&mut self) -> io::Result<()> {
         let file = self.file.as_deref().expect("the file was opened");
         if let Some(mut offset) = self.rewrite {

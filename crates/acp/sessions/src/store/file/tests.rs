@@ -331,3 +331,31 @@ fn a_call_that_fails_costs_nothing_that_was_acknowledged() {
         }
     }
 }
+
+#[test]
+fn a_durable_append_covers_records_that_could_not_be_synced() {
+    let id = IDS[0].into();
+    let records = ["one", "two"].map(|text| RawJson::encode(&text.repeat(50)).unwrap());
+    let mut failures = 0;
+    for call in 0..12 {
+        let disk = Simulated::new(call);
+        block_on(async {
+            let store = open(&disk, Fsync::EveryTurn).unwrap();
+            store.create(&SessionHeader::new(IDS[0], "/project")).await.unwrap();
+            store.append(&id, &records[..1]).await.unwrap();
+            disk.fail(call, Fault::Io);
+            failures += usize::from(store.sync(&id).await.is_err());
+            disk.heal();
+            drop(store);
+            let store = open(&disk, Fsync::Always).unwrap();
+            store.append(&id, &records[1..]).await.unwrap();
+            drop(store);
+            for cut in 0..20 {
+                let store = open(&disk.after_power_cut(cut), Fsync::Always).unwrap();
+                let (_, read) = read(&store, IDS[0]).await.unwrap().expect("the session is durable");
+                assert_eq!(read, records, "call {call}, cut {cut}");
+            }
+        });
+    }
+    assert!(failures > 0);
+}
