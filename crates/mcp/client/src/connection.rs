@@ -28,7 +28,7 @@ use crate::{Tasks, Warning, result};
 /// One connection to a server: the peer, the results of the handshake, and the parts that all calls share.
 pub(crate) struct Connection {
     pub(crate) peer: Peer,
-    pub(crate) server: ServerInfo,
+    pub(crate) server: HandshakeResult,
     pub(crate) on_warning: Hook<Warning>,
     pub(crate) subscriptions: Subscriptions,
     /// The streams of changes of a session.
@@ -47,8 +47,8 @@ pub(crate) struct Connection {
     pub(crate) outputs: Option<Outputs>,
 }
 
-/// The results of the handshake, and the time-outs of calls.
-pub(crate) struct ServerInfo {
+/// The results of the handshake with a server, and the time-outs of calls. MCP's `serverInfo` is the field `info`.
+pub(crate) struct HandshakeResult {
     pub(crate) info: Implementation,
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) instructions: Option<String>,

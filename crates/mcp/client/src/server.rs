@@ -13,7 +13,7 @@ use agentwire_peer::{CallError, Closed, Peer};
 use bytestring::ByteString;
 use serde::Serialize;
 
-use crate::connection::{Connection, ServerInfo};
+use crate::connection::{Connection, HandshakeResult};
 use crate::handler::ClientHandler;
 use crate::handler::hooks::{Hook, hook};
 #[cfg(feature = "validate")]
@@ -48,7 +48,7 @@ pub struct RemoteServer {
 }
 
 impl RemoteServer {
-    pub(crate) fn new(peer: Peer, server: ServerInfo, handler: &ClientHandler) -> Self {
+    pub(crate) fn new(peer: Peer, server: HandshakeResult, handler: &ClientHandler) -> Self {
         let is_modern = server.stamp.is_some();
         let needs_tools =
             !handler.layers.is_empty() || (handler.tasks.is_some() && server.revision.has_core_tasks());

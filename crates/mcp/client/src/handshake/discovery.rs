@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::config::HandshakeConfig;
 use super::error::HandshakeError;
-use crate::connection::ServerInfo;
+use crate::connection::HandshakeResult;
 use crate::result::{Completed, completed};
 use crate::versions::{best, named};
 use agentwire_jsonrpc::{ErrorObject, RequestMethod};
@@ -16,7 +16,7 @@ use agentwire_peer::{CallError, Peer};
 /// The outcome of `server/discover`.
 pub(crate) enum Discovery {
     /// Both speak a modern revision.
-    Modern(Box<ServerInfo>),
+    Modern(Box<HandshakeResult>),
     /// The best revision that both speak has sessions.
     Session(Revision, UnsupportedVersion),
     /// The server may not know modern revisions.
@@ -80,7 +80,7 @@ fn settle(
         None => return Err(HandshakeError::VersionRefused(versions)),
     };
     let about = ResultMeta::read(found.meta.as_ref()).unwrap_or_default();
-    Ok(Discovery::Modern(Box::new(ServerInfo {
+    Ok(Discovery::Modern(Box::new(HandshakeResult {
         // A server need not name itself.
         info: about.server_info.unwrap_or_else(|| Implementation::new("", "")),
         capabilities: found.capabilities,

@@ -10,7 +10,7 @@ use agentwire_peer::{CallError, Peer};
 
 use super::config::HandshakeConfig;
 use super::error::HandshakeError;
-use crate::connection::ServerInfo;
+use crate::connection::HandshakeResult;
 use crate::result::decode_by_default;
 
 /// Opens a session, and offers the revision.
@@ -18,7 +18,7 @@ pub(crate) async fn open(
     handshake: HandshakeConfig,
     peer: &Peer,
     revision: Revision,
-) -> Result<ServerInfo, HandshakeError> {
+) -> Result<HandshakeResult, HandshakeError> {
     // A server must not see capabilities that mean something else in its revision.
     let capabilities = handshake.capabilities_in(revision);
     let request =
@@ -38,7 +38,7 @@ pub(crate) async fn open(
     peer.set_batches(revision.has_batches());
     set_revision(peer, revision.as_str());
     peer.notify(&InitializedNotification::default()).await?;
-    let server = ServerInfo {
+    let server = HandshakeResult {
         info: answer.server_info,
         capabilities: answer.capabilities,
         instructions: answer.instructions,
@@ -55,7 +55,7 @@ pub(crate) async fn open(
 }
 
 /// Requests the log. A refusal is ignored.
-async fn set_level(server: &ServerInfo, peer: &Peer, level: LoggingLevel) -> Result<(), CallError> {
+async fn set_level(server: &HandshakeResult, peer: &Peer, level: LoggingLevel) -> Result<(), CallError> {
     let mut call = peer.call(&SetLevelRequest::new(level));
     if let Some(timeout) = server.waits.timeout {
         call = call.timeout(timeout);

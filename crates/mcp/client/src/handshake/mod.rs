@@ -12,7 +12,7 @@ use agentwire_peer::runtime::{PeerExt, ResponsePolicy};
 
 use self::discovery::{Discovery, discover};
 use crate::RemoteServer;
-use crate::connection::ServerInfo;
+use crate::connection::HandshakeResult;
 use crate::handler::ClientHandler;
 
 pub(crate) use self::config::HandshakeConfig;
@@ -37,12 +37,12 @@ impl HandshakeConfig {
         Ok(RemoteServer::new(peer, server, handler))
     }
 
-    async fn open(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
+    async fn open(self, peer: &Peer) -> Result<HandshakeResult, HandshakeError> {
         let revision = self.newest(Revision::is_legacy).ok_or(HandshakeError::NoRevision)?;
         legacy::open(self, peer, revision).await
     }
 
-    async fn discover(self, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
+    async fn discover(self, peer: &Peer) -> Result<HandshakeResult, HandshakeError> {
         match discover(&self, peer, self.handshake_timeout).await? {
             Discovery::Modern(server) => Ok(*server),
             Discovery::Session(_, versions) => Err(HandshakeError::VersionRefused(versions)),

@@ -12,7 +12,7 @@ use super::config::HandshakeConfig;
 use super::discovery::{Discovery, discover};
 use super::error::HandshakeError;
 use super::legacy;
-use crate::connection::ServerInfo;
+use crate::connection::HandshakeResult;
 use crate::handler::ClientHandler;
 use crate::versions::best;
 
@@ -24,7 +24,7 @@ pub(super) async fn find_out(
     handshake: HandshakeConfig,
     peer: &Peer,
     handler: &ClientHandler,
-) -> Result<ServerInfo, HandshakeError> {
+) -> Result<HandshakeResult, HandshakeError> {
     // Boxed, since both are large and the caller's future would hold them in each of its copies.
     let mut probe = discover(&handshake, peer, None).boxed().fuse();
     let found = select_biased! {
@@ -67,7 +67,7 @@ pub(super) async fn find_out(
     }
 }
 
-async fn open(handshake: &HandshakeConfig, peer: &Peer) -> Result<ServerInfo, HandshakeError> {
+async fn open(handshake: &HandshakeConfig, peer: &Peer) -> Result<HandshakeResult, HandshakeError> {
     handshake.clone().open(peer).await
 }
 

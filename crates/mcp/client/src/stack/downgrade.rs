@@ -4,7 +4,7 @@ use agentwire_jsonrpc::RequestMethod;
 use agentwire_mcp_schema::{Downgrade, MethodInfo};
 use agentwire_peer::CallError;
 
-use crate::connection::ServerInfo;
+use crate::connection::HandshakeResult;
 
 /// Returns the request in the form of the server's revision.
 ///
@@ -12,7 +12,7 @@ use crate::connection::ServerInfo;
 ///
 /// [`CallError::NotAllowed`] where the server does not offer the method, or its revision has no form for the request.
 pub(crate) fn downgrade<M: RequestMethod + Downgrade>(
-    server: &ServerInfo,
+    server: &HandshakeResult,
     mut request: M,
 ) -> Result<M, CallError> {
     let revision = server.revision;
