@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cache::ConnectionCache;
 use crate::changes::subscription::Subscriptions;
-use crate::changes::{ChangeQueue, Registration, Subscribers};
+use crate::changes::{ChangeQueue, QueueRegistration, SessionQueues};
 use crate::connection::cleanup::Cleanup;
 use crate::handler::answers::{Agreed, AnswerFuture, Answers};
 use crate::handler::hooks::{Hook, ProgressHooks, call_hook};
@@ -30,9 +30,10 @@ pub(crate) struct Connection {
     pub(crate) peer: Peer,
     pub(crate) server: HandshakeResult,
     pub(crate) on_warning: Hook<Warning>,
+    /// The open `subscriptions/listen` requests, at a modern server.
     pub(crate) subscriptions: Subscriptions,
-    /// The streams of changes of a session.
-    pub(crate) subscribers: Subscribers,
+    /// Serve [`RemoteServer::changes`](crate::RemoteServer::changes) in a session.
+    pub(crate) session_queues: SessionQueues,
     pub(crate) answers: Answers,
     pub(crate) agreed: Agreed,
     /// Only for a modern server.
@@ -123,9 +124,13 @@ impl Connection {
     }
 
     /// Subscribes a queue to the changes of a session.
-    pub(crate) fn subscribe(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) -> Registration {
-        let registration = self.subscribers.open(filter, queue);
-        call_hook(&self.on_warning, self.subscribers.take_warning());
+    pub(crate) fn subscribe(
+        &self,
+        filter: SubscriptionFilter,
+        queue: &Arc<ChangeQueue>,
+    ) -> QueueRegistration {
+        let registration = self.session_queues.open(filter, queue);
+        call_hook(&self.on_warning, self.session_queues.take_warning());
         registration
     }
 

@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Warning;
 use crate::cache::{Cache, ConnectionCache, RESOURCES};
-use crate::changes::Subscribers;
+use crate::changes::SessionQueues;
 use crate::changes::subscription::Subscriptions;
 use crate::connection::cleanup::Cleanup;
 use crate::handler::answers::{Agreed, Answers, Outcome, encode};
@@ -46,9 +46,10 @@ pub(crate) struct ClientHandler {
     pub(crate) agreed: Agreed,
     /// The time of the server's first message that is not a response: a sign that the server is up.
     pub(crate) first_message: Arc<OnceLock<Instant>>,
+    /// The open `subscriptions/listen` requests, at a modern server.
     pub(crate) subscriptions: Subscriptions,
-    /// The streams of changes of a session.
-    pub(crate) subscribers: Subscribers,
+    /// Serve [`RemoteServer::changes`](crate::RemoteServer::changes) in a session.
+    pub(crate) session_queues: SessionQueues,
     pub(crate) answers: Answers,
     pub(crate) cache: Option<Cache>,
     /// The view of the cache that belongs to this connection.
@@ -80,7 +81,7 @@ impl ClientHandler {
         self.first_message = Arc::default();
         self.answers.for_connection();
         self.subscriptions = Subscriptions::default();
-        self.subscribers = Subscribers::default();
+        self.session_queues = SessionQueues::default();
         self.tools = Arc::default();
         self.progress_hooks = ProgressHooks::default();
         self.cleanup = Cleanup::default();
@@ -223,7 +224,7 @@ impl Handler for ClientHandler {
             return self.progress_hooks.report(notification.params.as_ref());
         }
         if !self.is_modern() {
-            self.subscribers.add(&notification);
+            self.session_queues.add(&notification);
         }
         if self.on_notification.is_some() {
             call_hook(&self.on_notification, Some(notification.clone()));
@@ -272,8 +273,8 @@ impl Handler for ClientHandler {
         if end.is_none() {
             self.tools.forget();
         }
-        self.subscribers.gap(end);
-        call_hook(&self.on_warning, self.subscribers.take_warning());
+        self.session_queues.gap(end);
+        call_hook(&self.on_warning, self.session_queues.take_warning());
     }
 }
 

@@ -57,7 +57,7 @@ impl RemoteServer {
             server,
             on_warning: handler.on_warning.clone(),
             subscriptions: handler.subscriptions.clone(),
-            subscribers: handler.subscribers.clone(),
+            session_queues: handler.session_queues.clone(),
             answers: handler.answers.clone(),
             agreed: handler.agreed.clone(),
             cache: handler.connection_cache.clone().filter(|_| is_modern),

@@ -18,7 +18,7 @@ use futures_util::{FutureExt, Stream, StreamExt, select_biased};
 use crate::RemoteServer;
 
 pub use self::queue::Change;
-pub(crate) use self::queue::{ChangeQueue, Registration, Subscribers};
+pub(crate) use self::queue::{ChangeQueue, QueueRegistration, SessionQueues};
 
 /// The changes that one server reports on one connection, in every revision. Created by
 /// [`RemoteServer::changes`](RemoteServer::changes).

@@ -1,4 +1,4 @@
-//! The changes that a server announces, queued for their subscribers.
+//! The changes that a server announces, queued for the readers of `Changes`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ fn is_part(uri: &str, whole: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#']))
 }
 
-/// The received changes that the subscriber has not taken. Each change is queued once.
+/// The received changes that the reader of `Changes` has not taken. Each change is queued once.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeQueue(Monitor<Waiting>);
 
@@ -166,78 +166,75 @@ impl Waiting {
     }
 }
 
-/// The subscribers to one session. A session's notifications do not name a subscriber.
+/// The queues of the [`Changes`](super::Changes) of one session, each with its filter. A session's notifications name no
+/// subscription, so each queue gets those that its filter matches.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Subscribers(Arc<Mutex<SubscriberList>>);
+pub(crate) struct SessionQueues(Arc<Mutex<SessionQueueList>>);
 
 #[derive(Debug, Default)]
-struct SubscriberList {
-    subscribers: Vec<Subscriber>,
+struct SessionQueueList {
+    queues: Vec<FilteredQueue>,
     /// Whether the server reports changes only while calls run, if at all.
     is_unreported: bool,
-    /// The reason why it is unreported, until a subscriber exists and the warning is given.
+    /// The reason why it is unreported, until a queue exists and the warning is given.
     unwarned: Option<Arc<TransportError>>,
 }
 
 #[derive(Debug)]
-struct Subscriber {
+struct FilteredQueue {
     filter: SubscriptionFilter,
     queue: Arc<ChangeQueue>,
 }
 
-impl Subscribers {
+impl SessionQueues {
     /// Queues the changes that match the filter, and gaps, until the registration is dropped.
-    pub(crate) fn open(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) -> Registration {
+    pub(crate) fn open(&self, filter: SubscriptionFilter, queue: &Arc<ChangeQueue>) -> QueueRegistration {
         let mut list = self.0.lock();
         if list.is_unreported {
             queue.push(Change::Unreported);
         }
-        list.subscribers.push(Subscriber { filter, queue: queue.clone() });
-        Registration { subscribers: self.clone(), queue: queue.clone() }
+        list.queues.push(FilteredQueue { filter, queue: queue.clone() });
+        QueueRegistration { session_queues: self.clone(), queue: queue.clone() }
     }
 
-    /// Queues the change that a notification announces for each subscriber whose filter matches.
+    /// Queues the change that a notification announces in each queue whose filter matches.
     pub(crate) fn add(&self, notification: &Notification) {
         let list = self.0.lock();
-        if list.subscribers.is_empty() {
+        if list.queues.is_empty() {
             return;
         }
         let Some(change) = Change::of(notification.clone()) else { return };
-        for subscriber in list.subscribers.iter().filter(|subscriber| change.is_wanted(&subscriber.filter)) {
-            subscriber.queue.push(change.clone());
+        for open in list.queues.iter().filter(|open| change.is_wanted(&open.filter)) {
+            open.queue.push(change.clone());
         }
     }
 
-    /// Queues for each subscriber [`Change::Missed`], or [`Change::Unreported`] if the reports have ended.
+    /// Queues in each queue [`Change::Missed`], or [`Change::Unreported`] if the reports have ended.
     pub(crate) fn gap(&self, end: Option<Arc<TransportError>>) {
         let mut list = self.0.lock();
         let change = if end.is_some() { Change::Unreported } else { Change::Missed };
         list.is_unreported |= end.is_some();
         list.unwarned = end.or(list.unwarned.take());
-        list.subscribers.iter().for_each(|subscriber| subscriber.queue.push(change.clone()));
+        list.queues.iter().for_each(|open| open.queue.push(change.clone()));
     }
 
-    /// Takes the warning that is due, once for all subscribers.
+    /// Takes the warning that is due, once for all queues.
     pub(crate) fn take_warning(&self) -> Option<Warning> {
         let mut list = self.0.lock();
-        let error = if list.subscribers.is_empty() { None } else { list.unwarned.take() };
+        let error = if list.queues.is_empty() { None } else { list.unwarned.take() };
         error.map(|error| Warning::ChangesOnlyWithCalls { error })
     }
 }
 
 /// Keeps a queue subscribed until it is dropped.
-pub(crate) struct Registration {
-    subscribers: Subscribers,
+pub(crate) struct QueueRegistration {
+    session_queues: SessionQueues,
     queue: Arc<ChangeQueue>,
 }
 
-impl Drop for Registration {
+impl Drop for QueueRegistration {
     fn drop(&mut self) {
-        self.subscribers
-            .0
-            .lock()
-            .subscribers
-            .retain(|subscriber| !Arc::ptr_eq(&subscriber.queue, &self.queue));
+        self.session_queues.0.lock().queues.retain(|open| !Arc::ptr_eq(&open.queue, &self.queue));
     }
 }
 
@@ -326,19 +323,19 @@ mod tests {
     }
 
     #[test]
-    fn in_a_session_each_hears_what_it_wants() {
-        let subscribers = Subscribers::default();
+    fn session_queue_gets_the_changes_of_its_filter() {
+        let session_queues = SessionQueues::default();
         let queue = Arc::<ChangeQueue>::default();
         let filter: SubscriptionFilter =
             serde_json::from_value(json!({ "promptsListChanged": true, "resourceSubscriptions": ["a:1"] }))
                 .unwrap();
-        let registration = subscribers.open(filter, &queue);
+        let registration = session_queues.open(filter, &queue);
         for uri in ["b:", "a:10", "a:1/part"] {
-            subscribers.add(&updated(uri));
+            session_queues.add(&updated(uri));
         }
         assert_eq!(next(&queue), Some(Change::Resource { uri: "a:1/part".into() }));
         drop(registration);
-        subscribers.add(&updated("a:1"));
+        session_queues.add(&updated("a:1"));
         assert_eq!(next(&queue), None);
     }
 }
