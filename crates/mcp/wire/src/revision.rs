@@ -148,7 +148,8 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
-    /// Whether requests can run as the tasks of the core protocol (`core_tasks` of `mcp-schema`). Only 2025-11-25.
+    /// Whether requests can run as the tasks of revision 2025-11-25, which are part of the core protocol (`core_tasks` of
+    /// `mcp-schema`). Later revisions have the tasks extension instead, see [`has_extensions`](Self::has_extensions).
     pub fn has_core_tasks(self) -> bool {
         self == Self::V2025_11_25
     }

@@ -1,5 +1,5 @@
-//! The tasks of 2025-11-25: the client decides what becomes a task, within what the server and the tool allow. The server
-//! sends its questions as requests while `tasks/result` is open.
+//! The tasks of 2025-11-25, part of that revision's core protocol: the client decides what becomes a task, within what the
+//! server and the tool allow. The server sends its questions as requests while `tasks/result` is open.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Calls that a server works on as tasks. There are two protocols: [`core`] for 2025-11-25 and [`extension`] for modern
-//! servers. They share [`run`] and [`requests`].
+//! Calls that a server works on as tasks. There are two protocols: [`core`] is part of revision 2025-11-25, [`extension`]
+//! is the tasks extension for modern servers. They share [`run`] and [`requests`].
 
 pub(crate) mod core;
 pub(crate) mod deadline;

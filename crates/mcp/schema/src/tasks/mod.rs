@@ -1,4 +1,4 @@
-//! Tasks: those of 2025-11-25, and the extension that followed.
+//! Tasks: `core` is part of the protocol of 2025-11-25, `extension` is the extension of 2026-07-28 that replaced it.
 
 #[macro_use]
 pub(crate) mod types;

@@ -94,7 +94,7 @@ fn may_be_task(tool: &ServerTool) -> bool {
     matches!(tool.task_support(), TaskSupport::Optional | TaskSupport::Required)
 }
 
-/// The capability for clients of 2025-11-25.
+/// The capability for clients of 2025-11-25, where tasks are part of the core protocol.
 fn core_tasks() -> ServerTasksCapability {
     let requests = ServerTaskRequests::default().tools(ToolTasks::default().call(JsonObject::new()));
     ServerTasksCapability::default().list(JsonObject::new()).cancel(JsonObject::new()).requests(requests)

@@ -22,7 +22,7 @@ pub(crate) fn created(tasks: &Tasks, context: &Context, record: TaskRecord) -> R
     }
 }
 
-/// For clients of 2025-11-25.
+/// The task for clients of 2025-11-25, where tasks are part of the core protocol.
 pub(crate) fn core(tasks: &Tasks, record: &TaskRecord) -> core_tasks::Task {
     let mut task = core_tasks::Task::new(&*record.id, iso(record.created_at))
         .status(record.status.as_str())
@@ -37,7 +37,7 @@ pub(crate) fn status(tasks: &Tasks, record: &TaskRecord) -> core_tasks::TaskStat
     core_tasks::TaskStatusNotification::new(core(tasks, record))
 }
 
-/// For clients of 2026-07-28.
+/// The task for clients of 2026-07-28, where tasks are an extension.
 fn extension(tasks: &Tasks, record: &TaskRecord) -> task_extension::Task {
     let mut task = task_extension::Task::new(&*record.id, iso(record.created_at))
         .status(record.status.clone())
