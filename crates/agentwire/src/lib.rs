@@ -1,6 +1,6 @@
 //! ACP and MCP for Rust, under one name: agents, editors, tool servers and hosts.
 //!
-//! This crate holds no code. Each feature adds a module, which is a crate of its own with its own documentation:
+//! This crate holds no code. Each feature adds a module, which re-exports a crate with its own documentation:
 //!
 //! | you write | features | modules |
 //! |---|---|---|
@@ -9,15 +9,15 @@
 //! | a host of several | `mcp-hub` | `mcp::hub` |
 //! | a client or a server with OAuth | `mcp-auth` beside the above | `mcp::auth` |
 //! | an agent | `acp-sessions`, `stdio` | `acp::sessions`, `stdio` |
-//! | an agent that keeps its sessions itself | `acp-agent`, `stdio` | `acp::agent`, `stdio` |
+//! | an agent that implements sessions itself | `acp-agent`, `stdio` | `acp::agent`, `stdio` |
 //! | an editor, or another client of agents | `acp-toolkit`, `stdio` | `acp::toolkit`, `acp::client`, `stdio` |
 //! | a client that installs agents by name | `agent-registry` beside the above | `acp::registry` |
-//! | a proxy between the two | `acp-proxy` | `acp::proxy` |
+//! | a proxy between an agent and an editor | `acp-proxy` | `acp::proxy` |
 //! | any server on several nodes | `mcp-redis` beside the above | `mcp::redis`, `store` |
 //! | any of these, with OpenTelemetry | `otel` beside the above | `otel` |
 //!
-//! No feature is on by default. A feature that needs another turns it on: `acp-v2` the runtimes of ACP, `validate` those of MCP,
-//! `acp-sessions` the agent and the hub that it uses. `full` is all of them, but `mcp-auth-keyring`, `mcp-redis` and `reqwest`.
+//! No feature is on by default. A feature turns on those that it needs: `acp-v2` the runtimes of ACP, `validate` those of MCP,
+//! `acp-sessions` the agent and the hub that it uses. `full` is all features but `mcp-auth-keyring`, `mcp-redis` and `reqwest`.
 //! [`jsonrpc`], [`peer`] (errors and calls of both runtimes) and [`transport`] need no feature.
 //!
 //! The derive macro of [`schemars`] finds its crate by name: a module that has `use agentwire::schemars;` needs no dependency
