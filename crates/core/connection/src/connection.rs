@@ -77,19 +77,19 @@ impl Connection {
     }
 
     /// Handles the transport's report that it could not carry the request with this id. Its call fails, if it is open. The
-    /// peer gets no cancel, because it may never have received the request.
+    /// peer gets no cancel, because it may never have received the request. Returns the call that failed.
     pub fn handle_failure(&mut self, id: &RequestId) -> Option<CallId> {
         let call = self.take_call(id)?;
         self.events.push_back(Event::CallEnded { call, outcome: Err(CallFailure::Failed) });
         Some(call)
     }
 
-    /// Fails the calls whose deadline has passed, and cancels them at the peer.
+    /// Fails the calls whose deadline has passed, and cancels them at the peer, as [`cancel`](Self::cancel) does.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((id, mut call, waited)) = self.calls.take_expired(now) {
             let failure = call.suspected_failure.take().unwrap_or(CallFailure::TimedOut(waited));
-            // If the peer does not answer cancelled calls, a later response was sent before the cancel arrived. It is reported
-            // as unmatched, because the caller may want a longer time-out.
+            // A peer that does not answer cancelled calls has sent a later response before the cancel arrived. That response is
+            // reported as unmatched, because it shows that the time-out is too short.
             if self.withdraw(id, call, "timed out") && self.config.dialect.answers_cancelled {
                 self.calls.note_cancelled(id);
             }
@@ -206,8 +206,8 @@ impl Connection {
         }
     }
 
-    /// Cancels a call. A request that is still queued is withdrawn. Otherwise the peer gets a cancel, and its response becomes
-    /// an [`Event::CancelledResponse`]. The call causes no other event.
+    /// Cancels a call. A request that is still queued is withdrawn. Otherwise the peer gets a cancel, unless the [`Dialect`]
+    /// forbids to cancel the method, and its response becomes an [`Event::CancelledResponse`]. The call causes no other event.
     pub fn cancel(&mut self, call: CallId, reason: &str) {
         if let Some(entry) = self.calls.remove(call)
             && self.withdraw(call, entry, reason)

@@ -1,4 +1,4 @@
-//! The JSON-RPC request id: an integer of any size, a string or null, written back exactly as it arrived.
+//! The JSON-RPC request id: an integer of any size, a string or null. Its text is kept, except that `2.0` becomes `2`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,8 +16,8 @@ use crate::{Printable, RawJson};
 /// ids. `2.0` is the integer 2, as in JSON Schema; some languages write every number this way. Null is accepted, because
 /// peers send it, but requests of this library never have it.
 ///
-/// An id is sent back as it arrived: an integer keeps all its digits, and a string keeps its escapes, although two
-/// spellings of one string are equal here. An integer with a fraction of zeros or an exponent is sent back without it.
+/// An integer is sent back with all its digits, and a string with its escapes, although two spellings of one string are equal
+/// here. A fraction of zeros or an exponent is dropped: `2.0` is sent back as `2`.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
@@ -94,7 +94,7 @@ impl RequestId {
         }
     }
 
-    /// Writes the JSON text, byte for byte as it arrived.
+    /// Writes the JSON text: a string or a large integer as it arrived, another integer by its value.
     #[inline]
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let number = match &self.0 {
@@ -111,7 +111,7 @@ impl RequestId {
         matches!(self.0, Repr::Null)
     }
 
-    /// The integer, if it is one that fits.
+    /// The id as an `i64`, if it is an integer in that range.
     pub fn as_i64(&self) -> Option<i64> {
         match self.0 {
             Repr::Signed(n) => Some(n),
@@ -119,7 +119,7 @@ impl RequestId {
         }
     }
 
-    /// The integer, if it is one that fits.
+    /// The id as a `u64`, if it is an integer in that range.
     pub fn as_u64(&self) -> Option<u64> {
         match self.0 {
             Repr::Signed(n) => u64::try_from(n).ok(),

@@ -20,8 +20,8 @@ pub struct Config {
     /// exceeds it is refused with an error that names the limit, unless it is the only one.
     pub request_bytes_limit: usize,
     /// How much memory the result of a call may take once decoded, in bytes (default: no limit). A call whose result would
-    /// take more fails with an error that names the limit. The estimate of [`TreeCost`](agentwire_jsonrpc::TreeCost) is rather
-    /// too high, and does not count the text of strings. Results that a function of
+    /// take more fails with an error that names the limit. The estimate of [`TreeCost`](agentwire_jsonrpc::TreeCost) is
+    /// too high rather than too low, and does not count the text of strings. Results that a function of
     /// [`CallExt::decode_by`](crate::runtime::CallExt::decode_by) decodes are not checked.
     pub value_limit: usize,
     /// Sets how long handlers may go on after the peer has closed its side, or after the signal of

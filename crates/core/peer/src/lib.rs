@@ -105,16 +105,16 @@
 //! - **Bounds.** [`Notify`] and [`Call`] wait while [`Config::high_water`] bytes are queued. Handlers of requests are not
 //!   polled while [`Config::backlog_limit`] bytes are queued or held by the transport, so at most that and one response
 //!   take memory. A request over [`Config::request_limit`] or [`Config::request_bytes_limit`] is refused. Reading pauses
-//!   only when `request_limit` requests are unanswered *and* `backlog_limit` bytes are queued. So two drivers may flood
-//!   each other with notifications and requests, if one of them reads its responses.
+//!   only when `request_limit` requests are unanswered *and* `backlog_limit` bytes are queued. So two drivers that flood each
+//!   other do not block each other, unless both have reached both limits.
 //! - **Every request is answered**, unless the [`Dialect`] or the transport wants no response. The response
 //!   is an internal error if the handler panics, or is dropped because the connection ends.
 //! - **Every wait ends.** A call resolves at the latest when the peer closes its side or the driver is dropped, even if the
 //!   driver never ran. A handle that outlives the driver fails at once.
 //! - **Panics** of a handler or a hook do not end the connection or other handlers.
 //! - **Idle connections cost no polls.** A driver without work is not polled. Each poll ends in bounded time, whatever arrives.
-//! - **A loop of failures lets others run.** One in 128 of the futures that could complete or fail at once, for example
-//!   because the connection is closed, is pending for one poll first.
+//! - **Ready futures yield.** Every 128th future that could complete or fail on its first poll, for example because the
+//!   connection is closed, is pending once. So a loop over such futures does not hold its thread.
 //! - The state is not locked while code of yours runs, destructors included. The encode buffer is locked while a value is
 //!   serialized. If its serialization encodes another value, that one gets its own buffer.
 //!
@@ -122,9 +122,9 @@
 //!
 //! | event | our calls | handlers at work | then |
 //! |---|---|---|---|
-//! | the peer closes its side | fail with [`Closed`] at once | have [`Config::drain`] to end and be answered | `serve` ends; `run` goes on with `main` |
-//! | the signal of [`Config::shutdown`] | go on | have [`Config::drain`] to end and be answered; new requests get an error | `serve` ends |
-//! | writing fails | new ones fail; open ones fail when reading ends, which may give a better reason, or after `drain` | as above | as above |
+//! | the peer closes its side | fail with [`Closed`] at once | have [`Config::drain`] to return; their requests are answered | `serve` ends; `run` goes on with `main` |
+//! | the signal of [`Config::shutdown`] | go on | have [`Config::drain`] to return; their requests are answered, new ones get an error | `serve` ends |
+//! | writing fails | new ones fail; open ones fail when reading ends, which may give a better reason, or after `drain` | have `drain` to return | `serve` ends; `run` goes on with `main` |
 //! | `main` of [`Driver::run`] completes | fail | are dropped and answered | queued frames have `drain` to leave |
 //! | the driver is dropped | fail | are dropped | the transport is dropped |
 //!
@@ -132,7 +132,8 @@
 //!
 //! # Cancel safety
 //!
-//! - Dropping a [`Call`] whose request has left cancels it at the peer. A request that has not left is withdrawn.
+//! - Dropping a [`Call`] whose request was sent cancels it at the peer, unless the [`Dialect`] forbids to cancel its method. A
+//!   request that was not sent yet is withdrawn.
 //! - Dropping a [`Notify`] that has not completed sends nothing.
 //! - Dropping [`Cancelled`] or [`WhenClosed`] loses nothing; make another.
 //! - Dropping the future of [`Driver::serve`] or [`Driver::run`] drops the handlers, `main` and the transport with it.
@@ -141,7 +142,7 @@
 // circle: error/box_error.rs, error/connection_error.rs: each becomes the other by `?`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// Its facade would bring crates that are not needed here. Tests have that, and so the same paths.
+// The facade crate `futures` brings crates that are not needed here. The tests depend on it, so both use the same paths.
 #[cfg(not(test))]
 extern crate futures_util as futures;
 

@@ -1,4 +1,4 @@
-//! The error that ends a transport: an I/O error, or a boxed error of one transport's own type.
+//! The error of a transport: an I/O error, or a boxed error of one transport's own type.
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,8 @@ use agentwire_jsonrpc::Printable;
 
 use crate::Exited;
 
-/// Why a transport ended, other than because the peer closed it.
+/// Why a transport ended, other than because the peer closed it; or why it lost a request or a part of a stream, as in
+/// [`Packet::RequestFailed`](crate::Packet::RequestFailed) and [`Packet::Gap`](crate::Packet::Gap).
 ///
 /// An I/O error is its [source](Error::source). For an error of the transport's own type, `Display` writes that error's
 /// text, escaped by [`Printable`]; [`inner`](Self::inner) returns the error.

@@ -108,8 +108,9 @@ pub enum CallError {
     Refused {
         /// The method.
         method: ByteString,
-        /// The peer's error object. It is not a [source](Error::source): a handler's response is the error object among the sources of
-        /// its error, and this object is meant for the caller only.
+        /// The peer's error object. It is not a [source](Error::source). A handler's error is answered with the error object among
+        /// its sources ([`BoxError`](crate::BoxError)), so a handler that returns this error by `?` would send the object of
+        /// another peer.
         error: ErrorObject,
     },
     /// The peer's response does not have the type of the method's result.

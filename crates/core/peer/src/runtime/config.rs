@@ -64,8 +64,9 @@ macro_rules! __runtime_setting {
     (value_limit) => { $crate::__runtime_setting!(value_limit "no limit"); };
     (value_limit $default:literal) => {
         $crate::__runtime_setting!(value_limit: usize => concat!(
-            "Sets how much memory a message of the peer's may take once decoded, in bytes (default ", $default,
-            "). The estimate is rather too high, and does not count the text of strings."));
+            "Sets how much memory a decoded value of the peer may take, in bytes (default ", $default,
+            "). It applies to the results of calls, and to all messages that the runtime decodes with this limit. The estimate \
+            is too high rather than too low, and does not count the text of strings."));
     };
     (high_water) => {
         $crate::__runtime_setting!(high_water: usize =>

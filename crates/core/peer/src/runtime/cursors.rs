@@ -12,20 +12,20 @@ pub struct Cursors {
     hasher: RandomState,
 }
 
-/// The page that a cursor leads to.
+/// Whether an earlier page has returned a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a reader of pages handles each case")]
 pub enum CursorStep {
-    /// A page that was not read.
+    /// No earlier page returned it.
     New,
-    /// A page that was read: the cursors form a cycle, so the list ends.
+    /// A page with other items returned it: the cursors form a cycle, so the list ends.
     Back,
-    /// A page that was read, with the same items as this one: the peer ignores its cursors.
+    /// A page with the same items returned it: the peer ignores cursors.
     SamePage,
 }
 
 impl Cursors {
-    /// Adds the cursor of a page with these items.
+    /// Records the cursor that a page with these items has returned, and compares it with those of earlier pages.
     pub fn follow(&mut self, cursor: &str, items: &impl Hash) -> CursorStep {
         let hash = self.hasher.hash_one(items);
         match self.seen.entry(cursor.into()) {

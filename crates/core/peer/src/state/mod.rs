@@ -22,8 +22,8 @@ use crate::state::cancellations::Cancellations;
 use crate::state::send_capacity::{SendCapacity, Ticket};
 use crate::state::waker_slots::{WakerSlots, replace};
 
-/// Of the futures of a connection that complete at once, one in so many is pending for one poll first.
-const READY_IN_A_ROW: u32 = 128;
+/// Every so many futures of a connection that could complete on their first poll, one is pending once.
+const YIELD_INTERVAL: u32 = 128;
 
 /// The approximate size of a message without its method and params, in bytes.
 const ENVELOPE: usize = 64;
@@ -68,7 +68,7 @@ pub(crate) struct PeerState {
     pub(crate) connection: Connection,
     pub(crate) calls: CallSlots,
     send_capacity: SendCapacity,
-    /// Of [`WhenClosed`](crate::WhenClosed).
+    /// The wakers of the [`WhenClosed`](crate::WhenClosed) futures.
     close_wakers: WakerSlots,
     cancellations: Cancellations,
     event_loop: LoopState,
@@ -113,7 +113,7 @@ impl PeerState {
     #[inline]
     pub(crate) fn must_yield(&mut self) -> bool {
         self.ready = self.ready.wrapping_add(1);
-        self.ready.is_multiple_of(READY_IN_A_ROW)
+        self.ready.is_multiple_of(YIELD_INTERVAL)
     }
 
     /// Why nothing can be sent any more, if that is so.
@@ -122,7 +122,7 @@ impl PeerState {
         self.write_closed.is_some().then(|| self.reason())
     }
 
-    /// The error for calls, if no more responses can arrive.
+    /// The error for new calls, if reading or writing has ended. If only writing has, open calls may still get a response.
     pub(crate) fn closed(&self) -> Option<Closed> {
         (self.read_closed.is_some() || self.write_closed.is_some()).then(|| self.reason())
     }
