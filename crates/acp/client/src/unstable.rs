@@ -42,6 +42,8 @@ pub use crate::drafts::{auth_status_update, mcp_message};
 const SESSION: &str = "sessionCapabilities";
 const MCP: &str = "mcpCapabilities.acp";
 
+// Defines `Drafts`, `advertised` and `system_prompt`, which are the same in both versions. It uses the imports, and the constants
+// and private functions below, in which the versions differ.
 crate::drafts::drafts! {}
 
 impl Drafts {

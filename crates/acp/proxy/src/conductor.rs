@@ -12,7 +12,7 @@ use bytestring::ByteString;
 use futures_util::future::join_all;
 
 use crate::Config;
-use crate::deadline::{Deadline, HalfClose, Position};
+use crate::deadline::{Deadline, HalfClose, HopClosing};
 use crate::error::ProxyError;
 use crate::names;
 use crate::next::Next;
@@ -131,7 +131,7 @@ impl Conductor {
         let deadline = Deadline::new(config, hops.len());
         let relays = hops.into_iter().enumerate().map(|(place, (before, after, hop))| {
             let half_close = if hop == Hop::ToAgent { HalfClose::Yes } else { HalfClose::No };
-            run(hop, before, after, config, Position::new(&deadline, place, half_close))
+            run(hop, before, after, config, HopClosing::new(&deadline, place, half_close))
         });
         join_all(relays).await.into_iter().enumerate().try_for_each(|(place, ended)| {
             ended.map_err(|broken| match broken {

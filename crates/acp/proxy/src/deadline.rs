@@ -58,20 +58,20 @@ pub(crate) enum HalfClose {
     No,
 }
 
-/// The position of a relay in its chain, and the deadline that it shares with the others.
-pub(crate) struct Position {
+/// The closing of one hop of a chain: the deadline that all hops share, and how this hop's agent is closed.
+pub(crate) struct HopClosing {
     deadline: Arc<Deadline>,
     hop: usize,
     pub(crate) half_close: HalfClose,
 }
 
-impl Position {
-    /// Makes the position of a hop, counted from the client.
+impl HopClosing {
+    /// Makes the closing of a hop. The hop at the client is number 0.
     pub(crate) fn new(deadline: &Arc<Deadline>, hop: usize, half_close: HalfClose) -> Self {
         Self { deadline: deadline.clone(), hop, half_close }
     }
 
-    /// Makes the position of the only relay between a client and an agent.
+    /// Makes the closing of the only relay between a client and an agent.
     pub(crate) fn alone(config: &Config, half_close: HalfClose) -> Self {
         Self::new(&Deadline::new(config, 1), 0, half_close)
     }

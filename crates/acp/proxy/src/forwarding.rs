@@ -14,7 +14,7 @@ use agentwire_transport::{Transport, TransportError};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use crate::deadline::Position;
+use crate::deadline::HopClosing;
 use crate::envelope::{CancelParams, map_scope};
 use crate::error::{ProxyError, Stuck};
 use crate::next::Next;
@@ -34,9 +34,11 @@ type Answer = (RequestKey, Result<RawJson, ErrorObject>);
 /// The two ports of a relay, and its proxy.
 pub(crate) struct Relay<'a, P, C, A, S, F> {
     pub(crate) config: &'a Config,
-    pub(crate) position: Position,
+    /// How this hop closes, and the deadline that the chain shares.
+    pub(crate) closing: HopClosing,
     proxy: &'a P,
     pub(crate) peers: Peers,
+    /// Calls the proxy's hook for a request.
     start: S,
     pub(crate) hooks: FuturesUnordered<Hook<F>>,
     pub(crate) client: RelaySide<C>,
@@ -90,7 +92,7 @@ where
         client: Port<C>,
         agent: Port<A>,
         config: &'a Config,
-        position: Position,
+        closing: HopClosing,
     ) -> Self {
         let shared = RelayState {
             client: client.peer().clone(),
@@ -99,7 +101,7 @@ where
         };
         Self {
             config,
-            position,
+            closing,
             proxy,
             peers: Peers { shared: Arc::new(shared) },
             start,
@@ -116,7 +118,7 @@ where
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProxyError>> {
         self.client.port.begin_poll();
         self.agent.port.begin_poll();
-        self.position.register(cx.waker());
+        self.closing.register(cx.waker());
         for _ in 0..ROUNDS_AT_ONCE {
             self.poll_hooks(cx);
             for side in Side::BOTH {
@@ -190,8 +192,8 @@ where
     /// Starts the chain's deadline, unless it runs already. Returns the time until which running work may end.
     fn begin_closing(&self) -> Instant {
         let now = self.now();
-        self.position.begin(now);
-        self.position.within(now, self.config.drain)
+        self.closing.begin(now);
+        self.closing.within(now, self.config.drain)
     }
 
     /// Ends reading from one side.

@@ -93,11 +93,11 @@
 //! | a transport fails | as if that side had closed; its error is returned |
 //! | the future is dropped | hooks and transports are dropped, handles fail |
 //!
-//! Hooks have [`Config::drain`] to end, and then a transport has [`Config::close`] to close. A conductor gives unanswered
-//! requests the first time too, because a component reads nothing after it is closed. Both times are counted from the first
-//! closing, for all hops of a conductor: after the first every transport of the chain is being closed, and after both the
-//! chain has ended, whatever its length. A transport whose messages cannot be passed on yet is kept open for half of the
-//! second time; then they are dropped.
+//! Hooks have [`Config::drain`] to end, and then a transport has [`Config::close`] to close. A conductor also waits up to `drain`
+//! for the responses to unanswered requests, because a component reads nothing after it is closed. For all hops of a conductor,
+//! `drain` and then `close` begin with the first closing. After `drain`, every transport of the chain is being closed. After
+//! `drain` and `close`, the chain has ended, whatever its length. If the messages received from a transport cannot be forwarded
+//! yet, the transport stays open for half of `close`; then the messages are dropped.
 //!
 //! # What it will not do
 //!

@@ -9,7 +9,7 @@ use agentwire_peer::{Config, TokioClock, driver};
 use agentwire_transport::Transport;
 use futures_util::FutureExt;
 
-use crate::deadline::{HalfClose, Position};
+use crate::deadline::{HalfClose, HopClosing};
 use crate::error::ProxyError;
 use crate::forwarding::Relay;
 use crate::names::is_initialize;
@@ -68,8 +68,8 @@ pub async fn relay_with<P: Proxy, C: Transport, A: Transport>(
     config: crate::Config,
 ) -> Result<(), ProxyError> {
     let config = config.into();
-    let position = Position::alone(&config, HalfClose::Yes);
-    run(proxy, client, agent, &config, position).await
+    let closing = HopClosing::alone(&config, HalfClose::Yes);
+    run(proxy, client, agent, &config, closing).await
 }
 
 pub(crate) async fn run<P: Proxy, C: Transport, A: Transport>(
@@ -77,12 +77,12 @@ pub(crate) async fn run<P: Proxy, C: Transport, A: Transport>(
     client: C,
     agent: A,
     config: &Config,
-    position: Position,
+    closing: HopClosing,
 ) -> Result<(), ProxyError> {
     let pass = |direction, request, next| pass(&proxy, direction, request, next);
     let (client, agent) = (port(client, config), port(agent, config));
     // Dropping the ports ends all handles, also when this future is dropped half-way.
-    let mut relay = Relay::new(&proxy, pass, client, agent, config, position);
+    let mut relay = Relay::new(&proxy, pass, client, agent, config, closing);
     poll_fn(|cx| relay.poll(cx)).await
 }
 

@@ -74,7 +74,7 @@
 //! None is on by default, and none changes a type.
 //!
 //! - `unstable`: the modules `v1::unstable` and `v2::unstable`, with the additions of drafts to a version. An addition to a
-//!   type that keeps unknown members is a view of it; an addition to another type is in a `Draft` around it.
+//!   type that keeps unknown members is a view of it; an addition to another type is in a `WithAdditions` around it.
 //! - `v2`: the module `v2`, the draft of version 2.
 //! - `schema`: `schemars::JsonSchema` for every type, and lists of all definitions, from which the project generates
 //!   the JSON Schema that it compares with the published one.

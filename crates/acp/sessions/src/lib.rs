@@ -62,8 +62,8 @@
 //! | the title | before the update that sets it is sent |
 //! | the time of the last change | when a turn ends |
 //!
-//! So a session that is loaded has every update that a client has seen, in the same order. The mode, the options, the title
-//! and the usage are read from their last updates; they are not stored a second time. An update that cannot be written is not
+//! So a session that is loaded has every update that a client has seen, in the same order. The mode, the options and
+//! the usage are read from their last updates; the title is also in the header, for lists. An update that cannot be written is not
 //! sent and changes nothing, and its turn fails, even if the closure ignores the error. The next turn tries the store again.
 //! An update that is queued is written and sent even if its future is dropped. The store decides how much is lost when the
 //! machine crashes; see `Fsync`.

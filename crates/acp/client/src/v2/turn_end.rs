@@ -9,13 +9,13 @@ use agentwire_acp_schema::v2::{IdleStateUpdate, MessageId, SessionUpdate, StateU
 use crate::session::updates::Observer;
 
 /// The most observations before the answer that are kept, and the most bytes of all but the last.
-const EVENT_LIMIT: usize = 256;
-const EVENT_BYTES_LIMIT: usize = 1 << 20;
+const OBSERVATION_LIMIT: usize = 256;
+const OBSERVATION_BYTES_LIMIT: usize = 1 << 20;
 
 /// Finds the end of a turn among the updates of its session.
 ///
-/// An agent adds the message to the session, answers the prompt with the message's id, and sends the message with that
-/// id, in either order. Later it sends the state `idle`, when no foreground work is left. So the first `idle` after the
+/// An agent adds the prompt to the session as a user message, here called *the message*. It answers the prompt with the message's
+/// id, and sends the message with that id, in either order. Later it sends the state `idle`, when no foreground work is left. So the first `idle` after the
 /// message ends the turn. Conforming agents need no other rule.
 ///
 /// If the agent does not send the message, the meaning of an `idle` depends on its position. An agent answers the prompt only
@@ -23,7 +23,7 @@ const EVENT_BYTES_LIMIT: usize = 1 << 20;
 ///
 /// - An `idle` after the answer ends the turn, even if the agent sent neither a running state nor text. There is one
 ///   exception: the session was busy with other work, and the agent has sent the messages of other prompts. Then this `idle`
-///   ends the other work, and the next one ends the turn.
+///   ends the other work, and the next one after a working state ends the turn.
 /// - An `idle` before the answer is the state from before the prompt, possibly repeated. There is one exception: the session
 ///   was idle, has worked since, and the agent has never sent the message of a prompt. Then the agent answers at the end of
 ///   the turn, as in version 1.
@@ -96,7 +96,7 @@ impl EndDetector {
     /// Records the answer: the prompt is part of the session.
     pub(crate) fn record_answer(&mut self, message_id: Option<MessageId>) {
         let is_message = |observation: &Observation| matches!(observation, Observation::MessageSent(id) if Some(id) == message_id.as_ref());
-        // Events before the message belong to an earlier turn.
+        // Observations before the message belong to an earlier turn.
         if let Some(index) = self.early.iter().position(is_message) {
             self.early.drain(..index);
         }
@@ -145,8 +145,8 @@ impl EndDetector {
         if observation != Observation::Output && self.early.back() != Some(&observation) {
             self.early_bytes += observation.bytes();
             self.early.push_back(observation);
-            while self.early.len() > EVENT_LIMIT
-                || self.early.len() > 1 && self.early_bytes > EVENT_BYTES_LIMIT
+            while self.early.len() > OBSERVATION_LIMIT
+                || self.early.len() > 1 && self.early_bytes > OBSERVATION_BYTES_LIMIT
             {
                 self.early_bytes -= self.early.pop_front().map_or(0, |observation| observation.bytes());
             }
@@ -370,21 +370,21 @@ mod tests {
     #[test]
     fn updates_before_the_answer_are_bounded() {
         let mut end = end(false, false);
-        for number in 0..10 * EVENT_LIMIT {
+        for number in 0..10 * OBSERVATION_LIMIT {
             end.record(Observation::MessageSent(number.to_string().into()));
         }
-        assert_eq!(end.early.len(), EVENT_LIMIT);
+        assert_eq!(end.early.len(), OBSERVATION_LIMIT);
         // In bytes, too.
         for number in 0..10 {
             let reason = IdleStopReason::Unknown(
-                [("stopReason", serde_json::Value::from("x".repeat(EVENT_BYTES_LIMIT / 3)))]
+                [("stopReason", serde_json::Value::from("x".repeat(OBSERVATION_BYTES_LIMIT / 3)))]
                     .into_iter()
                     .collect(),
             );
             let state = Box::new(IdleStateUpdate::new().stop_reason(reason));
             end.record(Observation::Idle(state));
-            end.record(Observation::MessageSent("x".repeat(EVENT_BYTES_LIMIT / 3 + number).into()));
-            assert!(end.early_bytes <= EVENT_BYTES_LIMIT, "{}", end.early_bytes);
+            end.record(Observation::MessageSent("x".repeat(OBSERVATION_BYTES_LIMIT / 3 + number).into()));
+            assert!(end.early_bytes <= OBSERVATION_BYTES_LIMIT, "{}", end.early_bytes);
         }
     }
 }

@@ -24,6 +24,8 @@ pub use crate::drafts::{auth_status_update, mcp_message};
 const SESSION: &str = "session";
 const MCP: &str = "session.mcp.acp";
 
+// Defines `Drafts`, `advertised` and `system_prompt`, which are the same in both versions. It uses the imports, and the constants
+// and private functions below, in which the versions differ.
 crate::drafts::drafts! {}
 
 fn auth(agent: &InitializeResponse) -> AgentAuthCapabilitiesAdditions {

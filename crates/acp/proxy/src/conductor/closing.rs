@@ -28,7 +28,7 @@ where
         let now = self.now();
         self.end_failed(cx, side, now);
         if with_side!(self, side, it => it.sink == SinkState::Open) && self.is_time_to_close(cx, side, now) {
-            let closed = self.position.within(now, self.config.close);
+            let closed = self.closing.within(now, self.config.close);
             with_side!(self, side, it => {
                 it.sink = SinkState::Closing;
                 it.closes_by = Some(closed);
@@ -81,7 +81,7 @@ where
             self.poll_write(cx, side);
             return true;
         }
-        let only_held = side == Side::Agent && self.position.half_close == HalfClose::Yes;
+        let only_held = side == Side::Agent && self.closing.half_close == HalfClose::Yes;
         let is_calm = !self.passing().has_any(side, false) && !self.passing().has_any(from, only_held);
         is_calm
             && with_side!(self, side, it => {
@@ -92,13 +92,13 @@ where
     /// Returns whether a side must be closed because closing has begun somewhere in the chain. Only the chain's client
     /// is still served, until the relays behind this one have ended.
     fn is_chain_overdue(&self, side: Side, now: Instant) -> bool {
-        let is_chain_client = side == Side::Client && self.position.is_first();
-        !is_chain_client && self.position.drained().is_some_and(|drained| drained <= now)
+        let is_chain_client = side == Side::Client && self.closing.is_first();
+        !is_chain_client && self.closing.drained().is_some_and(|drained| drained <= now)
     }
 
     /// Drops the hooks that work for a side which is being closed, and answers in their place.
     fn drop_hooks(&mut self, side: Side) {
-        let half_close = side == Side::Agent && self.position.half_close == HalfClose::Yes;
+        let half_close = side == Side::Agent && self.closing.half_close == HalfClose::Yes;
         for hook in std::mem::take(&mut self.hooks) {
             let key = hook.key;
             if half_close && key.from != side && self.passing().was_passed_on(key) {
@@ -115,7 +115,7 @@ where
     /// Sets the timer for the next deadline, and acts if it has expired.
     pub(crate) fn poll_timer(&mut self, cx: &mut Context<'_>) {
         let now = self.now();
-        let deadlines = self.position.drained().into_iter();
+        let deadlines = self.closing.drained().into_iter();
         let deadlines = deadlines.chain(self.client.deadlines()).chain(self.agent.deadlines());
         if let Some(at) = deadlines.filter(|at| *at > now).min()
             && self.timer.poll(cx, self.client.port.clock(), at)

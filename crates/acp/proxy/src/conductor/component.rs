@@ -7,7 +7,7 @@ use agentwire_transport::Transport;
 use bytestring::ByteString;
 
 use crate::Config;
-use crate::deadline::{HalfClose, Position};
+use crate::deadline::{HalfClose, HopClosing};
 use crate::error::ProxyError;
 use crate::names;
 use crate::next::Next;
@@ -53,8 +53,8 @@ pub async fn serve_with<P: Proxy, T: Transport>(
 ) -> Result<(), ProxyError> {
     let (client, agent) = split(conductor, Role::Component, Arc::default());
     let config = config.into();
-    let position = Position::alone(&config, HalfClose::No);
-    run(Component(proxy), client, agent, &config, position).await
+    let closing = HopClosing::alone(&config, HalfClose::No);
+    run(Component(proxy), client, agent, &config, closing).await
 }
 
 /// Renames `proxy/initialize` to `initialize`.

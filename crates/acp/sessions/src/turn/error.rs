@@ -47,7 +47,7 @@ pub enum TurnError {
         /// The limit, in bytes of JSON: [`SessionAgent::update_limit`](crate::SessionAgent::update_limit).
         limit: usize,
     },
-    /// A request to the client failed.
+    /// A request to the client failed, the client is gone, or an update was refused before it was sent.
     #[error(transparent)]
     Call(#[from] CallError),
     /// A call of an MCP server failed.

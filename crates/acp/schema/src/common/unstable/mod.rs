@@ -3,7 +3,6 @@
 pub(crate) mod additions;
 mod auth_status;
 mod capabilities;
-mod draft;
 mod mcp;
 mod message;
 mod plan;
@@ -13,6 +12,7 @@ mod session;
 mod subagent;
 pub(crate) mod union;
 mod usage;
+mod with_additions;
 
 pub use auth_status::{
     AuthAccount, AuthState, AuthStatusCapabilities, AuthStatusRequest, AuthStatusResponse,
@@ -24,8 +24,6 @@ pub use capabilities::{
     SessionStatusCapabilities, SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities, SubagentSessionCapabilities,
 };
-pub(crate) use draft::draft_requests;
-pub use draft::{Draft, Unchanged};
 pub use mcp::{
     McpError, McpRequestId, McpServerAcp, McpServerAcpId, MessageMcpNotification, MessageMcpRequest,
     MessageMcpResponse,
@@ -48,6 +46,8 @@ pub use session::{
 pub(crate) use subagent::subagent_types;
 pub(crate) use union::draft_union;
 pub use usage::{Usage, UsageAddition};
+pub(crate) use with_additions::draft_requests;
+pub use with_additions::{Unchanged, WithAdditions};
 
 /// The additions of drafts to a definition, for the generator.
 #[cfg(feature = "schema")]

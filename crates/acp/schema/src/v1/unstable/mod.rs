@@ -1,14 +1,14 @@
-//! The additions of drafts to version 1. They are not part of the version: it may change and go.
+//! The additions of drafts to version 1. They are not part of the version, and may change or disappear.
 //!
-//! The params and results of a method are named after it, as in the version itself; [`METHODS`] lists the added ones. Where a
-//! draft adds to something that the version has, there is
+//! The params and results of an added method are named after it; [`METHODS`] lists the added methods. Additions to a type of
+//! [`v1`](crate::v1) have one of three forms:
 //!
-//! - for params and results a [`Draft`] under the same name, such as [`NewSessionRequest`]: the version's type and the
-//!   additions, on the wire one object;
-//! - for a union another one under the same name, such as [`SessionUpdate`]: it adds variants and converts from and into
-//!   the version's, which keeps what it does not know;
-//! - for capabilities a type of the added ones, such as [`SessionCapabilitiesAdditions`], which is read from what the
-//!   version's type did not know and written there.
+//! - params and results: a [`WithAdditions`] under the type's name, such as [`NewSessionRequest`]. On the wire the type and its
+//!   additions are one object.
+//! - unions: a union under the same name with more variants, such as [`SessionUpdate`]. It converts from and into the version's
+//!   union, which keeps unknown variants.
+//! - capabilities: a type of the added ones, such as [`SessionCapabilitiesAdditions`]. It is read from and written into the field
+//!   `extra` of the version's type.
 //!
 //! ```
 //! use agentwire_acp_schema::v1::unstable::{
@@ -50,7 +50,7 @@ pub use crate::common::unstable::{
     AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveFilterAddition, ArchiveSessionRequest,
     ArchiveSessionResponse, ArchivedAddition, AuthAccount, AuthState, AuthStatusCapabilities,
     AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, DisableProviderRequest,
-    DisableProviderResponse, Draft, LlmProtocol, McpError, McpRequestId, McpServerAcp, McpServerAcpId,
+    DisableProviderResponse, LlmProtocol, McpError, McpRequestId, McpServerAcp, McpServerAcpId,
     MessageMcpNotification, MessageMcpRequest, MessageMcpResponse, PlanFile, PlanMarkdown, PlanRemoved,
     ProviderId, ProvidersCapabilities, ProxySuccessorNotification, ProxySuccessorRequest,
     ProxySuccessorResponse, SessionArchiveCapabilities, SessionArchiveFilter, SessionCancelCapabilities,
@@ -58,7 +58,7 @@ pub use crate::common::unstable::{
     SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities, SetProviderResponse,
     SetSessionTitleRequest, SetSessionTitleResponse, SubagentSessionCapabilities, SystemPromptMode,
-    UnarchiveSessionRequest, UnarchiveSessionResponse, Unchanged, Usage, UsageAddition,
+    UnarchiveSessionRequest, UnarchiveSessionResponse, Unchanged, Usage, UsageAddition, WithAdditions,
 };
 pub use crate::common::{ErrorStopReason, IdleStopReason, PlanId};
 pub use capabilities::{

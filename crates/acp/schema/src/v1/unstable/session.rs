@@ -7,8 +7,8 @@ use agentwire_wire_derive::{Build, Wire};
 
 use super::McpServer;
 use crate::common::unstable::{
-    ArchiveFilterAddition, ArchivedAddition, Draft, SessionStatus, Unchanged, UsageAddition, draft_requests,
-    session_types,
+    ArchiveFilterAddition, ArchivedAddition, SessionStatus, Unchanged, UsageAddition, WithAdditions,
+    draft_requests, session_types,
 };
 use crate::common::{Meta, SessionId};
 use crate::v1::{self, ContentBlock, SessionConfigOption, SessionModeState};
@@ -74,7 +74,7 @@ pub struct ListSessionsResponse {
 }
 
 /// A session in a list, and whether it is archived.
-pub type SessionInfo = Draft<v1::SessionInfo, ArchivedAddition>;
+pub type SessionInfo = WithAdditions<v1::SessionInfo, ArchivedAddition>;
 
 /// The answer to `session/prompt` with the number of tokens that the turn has used.
-pub type PromptResponse = Draft<v1::PromptResponse, UsageAddition>;
+pub type PromptResponse = WithAdditions<v1::PromptResponse, UsageAddition>;

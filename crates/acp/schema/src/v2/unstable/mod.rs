@@ -1,9 +1,14 @@
-//! The draft of version 2 beyond its own stable set. It is not part of the version yet: it may change and go.
+//! The additions of drafts to version 2. They are not part of the version yet, and may change or disappear.
 //!
-//! The params and results of a method are named after it, as in the version itself; [`METHODS`] lists the added ones. What adds
-//! to something that the version has is made as in the additions to version 1: a [`Draft`] or a union under the name that
-//! the version's type has, such as [`NewSessionRequest`] and [`SessionUpdate`], or the added capabilities under a name of
-//! their own, such as [`SessionCapabilitiesAdditions`].
+//! The params and results of an added method are named after it; [`METHODS`] lists the added methods. Additions to a type of
+//! [`v2`](crate::v2) have one of three forms:
+//!
+//! - params and results: a [`WithAdditions`] under the type's name, such as [`NewSessionRequest`]. On the wire the type and its
+//!   additions are one object.
+//! - unions: a union under the same name with more variants, such as [`SessionUpdate`]. It converts from and into the version's
+//!   union, which keeps unknown variants.
+//! - capabilities: a type of the added ones, such as [`SessionCapabilitiesAdditions`]. It is read from and written into the field
+//!   `extra` of the version's type.
 //!
 //! ```
 //! use agentwire_acp_schema::v2;
@@ -43,7 +48,7 @@ pub use crate::common::unstable::{
     AgentAuthCapabilitiesAdditions, AgentCapabilitiesAdditions, ArchiveFilterAddition, ArchiveSessionRequest,
     ArchiveSessionResponse, ArchivedAddition, AuthAccount, AuthState, AuthStatusCapabilities,
     AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification, DisableProviderRequest,
-    DisableProviderResponse, Draft, LlmProtocol, McpError, McpRequestId, McpServerAcp, McpServerAcpId,
+    DisableProviderResponse, LlmProtocol, McpError, McpRequestId, McpServerAcp, McpServerAcpId,
     MessageMcpNotification, MessageMcpRequest, MessageMcpResponse, PlanFile, PlanMarkdown, PlanRemoved,
     ProviderId, ProvidersCapabilities, ProxySuccessorNotification, ProxySuccessorRequest,
     ProxySuccessorResponse, SessionArchiveCapabilities, SessionArchiveFilter, SessionCancelCapabilities,
@@ -51,7 +56,7 @@ pub use crate::common::unstable::{
     SessionSystemPromptCapabilities, SessionSystemPromptModeCapabilities,
     SessionSystemPromptOverrideCapabilities, SessionTitleCapabilities, SetProviderResponse,
     SetSessionTitleRequest, SetSessionTitleResponse, SubagentSessionCapabilities, SystemPromptMode,
-    UnarchiveSessionRequest, UnarchiveSessionResponse, Usage, UsageAddition,
+    UnarchiveSessionRequest, UnarchiveSessionResponse, Usage, UsageAddition, WithAdditions,
 };
 pub use mcp_server::{McpAcpCapabilities, McpCapabilitiesAdditions, McpServer};
 pub use method::METHODS;

@@ -5,7 +5,7 @@ use agentwire_wire_derive::{Build, Wire};
 
 use super::{McpServer, StateUpdate};
 use crate::common::unstable::{
-    ArchiveFilterAddition, ArchivedAddition, Draft, SessionStatus, draft_requests, session_types,
+    ArchiveFilterAddition, ArchivedAddition, SessionStatus, WithAdditions, draft_requests, session_types,
 };
 use crate::common::{Meta, SessionId};
 use crate::v2::{self, AbsolutePath, AvailableCommand, ContentBlock, SessionConfigOption, SessionListCursor};
@@ -70,4 +70,4 @@ pub struct ListSessionsResponse {
 }
 
 /// A session in a list, and whether it is archived.
-pub type SessionInfo = Draft<v2::SessionInfo, ArchivedAddition>;
+pub type SessionInfo = WithAdditions<v2::SessionInfo, ArchivedAddition>;

@@ -2,7 +2,7 @@
 
 use agentwire_wire_derive::{Build, Wire};
 
-use crate::common::unstable::{Draft, UsageAddition, draft_union};
+use crate::common::unstable::{UsageAddition, WithAdditions, draft_union};
 use crate::common::{Meta, SessionId};
 use crate::v2;
 
@@ -19,7 +19,7 @@ draft_union! {
 }
 
 /// The state `idle`, and how many tokens the work has used.
-pub type IdleStateUpdate = Draft<v2::IdleStateUpdate, UsageAddition>;
+pub type IdleStateUpdate = WithAdditions<v2::IdleStateUpdate, UsageAddition>;
 
 /// The state `unknown`.
 #[derive(Clone, Debug, Default, PartialEq, Wire, Build)]

@@ -7,7 +7,7 @@
 //!
 //! The first line is overwritten after each sync of the journal, and the file is replaced as a whole when the header changes.
 //! The line is within one sector, so a power cut leaves the old or the new one. The old one is valid too: it claims less. The
-//! second line is also the first line of the journal.
+//! journal begins with a line of the second form, with the header with which the session was created.
 
 use std::io::{self, BufReader, Read as _};
 

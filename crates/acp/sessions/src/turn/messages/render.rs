@@ -14,7 +14,7 @@ pub(super) fn blocks(blocks: &[ContentBlock]) -> String {
     text
 }
 
-/// Appends a block. One that is not text is on lines of its own.
+/// Appends a block. One that is not text begins on a new line.
 pub(super) fn push_block(text: &mut String, block: &ContentBlock) {
     let other = match block {
         ContentBlock::Text(block) => return text.push_str(&block.text),

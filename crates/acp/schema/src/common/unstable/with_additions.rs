@@ -1,4 +1,4 @@
-//! `Draft`: a stable object and its draft additions, flattened into one JSON object. A macro declares the request methods whose
+//! `WithAdditions`: a stable object and its draft additions, flattened into one JSON object. A macro declares the request methods whose
 //! params are such a pair.
 
 use std::ops::{Deref, DerefMut};
@@ -10,26 +10,26 @@ use serde::de::{DeserializeOwned, Error};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An object of the protocol with what drafts add to it; on the wire they are one object.
+/// A type of a version together with the members that drafts add to it. On the wire they are one object.
 ///
-/// It dereferences to the object without the additions.
+/// It dereferences to the type without the additions.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Draft<T, A> {
+pub struct WithAdditions<T, A> {
     /// The object without the additions.
     pub stable: T,
     /// The additions.
     pub added: A,
 }
 
-impl<T, A> Draft<T, A> {
+impl<T, A> WithAdditions<T, A> {
     /// Puts the two together.
     pub fn new(stable: T, added: A) -> Self {
         Self { stable, added }
     }
 }
 
-impl<T, A> Deref for Draft<T, A> {
+impl<T, A> Deref for WithAdditions<T, A> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -37,33 +37,33 @@ impl<T, A> Deref for Draft<T, A> {
     }
 }
 
-impl<T, A> DerefMut for Draft<T, A> {
+impl<T, A> DerefMut for WithAdditions<T, A> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.stable
     }
 }
 
-impl<T, A: Default> From<T> for Draft<T, A> {
+impl<T, A: Default> From<T> for WithAdditions<T, A> {
     fn from(stable: T) -> Self {
         Self { stable, added: A::default() }
     }
 }
 
-impl<T: WriteMembers, A: WriteMembers> WriteMembers for Draft<T, A> {
+impl<T: WriteMembers, A: WriteMembers> WriteMembers for WithAdditions<T, A> {
     fn write_members<M: SerializeMap>(&self, members: &mut M) -> Result<(), M::Error> {
         self.stable.write_members(members)?;
         self.added.write_members(members)
     }
 }
 
-impl<T: WriteMembers, A: WriteMembers> Serialize for Draft<T, A> {
+impl<T: WriteMembers, A: WriteMembers> Serialize for WithAdditions<T, A> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write_members(self, serializer)
     }
 }
 
 /// Reads the members twice: each half passes over those of the other.
-impl<'de, T: DeserializeOwned, A: DeserializeOwned> Deserialize<'de> for Draft<T, A> {
+impl<'de, T: DeserializeOwned, A: DeserializeOwned> Deserialize<'de> for WithAdditions<T, A> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let object = RawObject::deserialize(deserializer)?;
         let stable = object.decode().map_err(D::Error::custom)?;
@@ -73,7 +73,7 @@ impl<'de, T: DeserializeOwned, A: DeserializeOwned> Deserialize<'de> for Draft<T
 
 /// The definition without the additions, which the generator lists separately.
 #[cfg(feature = "schema")]
-impl<T: schemars::JsonSchema, A> schemars::JsonSchema for Draft<T, A> {
+impl<T: schemars::JsonSchema, A> schemars::JsonSchema for WithAdditions<T, A> {
     fn inline_schema() -> bool {
         T::inline_schema()
     }
@@ -92,7 +92,7 @@ impl<T: schemars::JsonSchema, A> schemars::JsonSchema for Draft<T, A> {
 }
 
 #[cfg(feature = "schema")]
-impl<T, A: schemars::JsonSchema> super::Added for Draft<T, A> {
+impl<T, A: schemars::JsonSchema> super::Added for WithAdditions<T, A> {
     fn added(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         A::json_schema(generator)
     }
@@ -114,7 +114,7 @@ pub struct Unchanged {}
 macro_rules! draft_requests {
     ($($(#[$doc:meta])* $version:ident::$name:ident + $addition:ident -> $response:path,)+) => {$(
         $(#[$doc])*
-        pub type $name = $crate::common::unstable::Draft<$version::$name, $addition>;
+        pub type $name = $crate::common::unstable::WithAdditions<$version::$name, $addition>;
 
         impl agentwire_jsonrpc::RequestMethod for $name {
             const NAME: &'static str = <$version::$name as agentwire_jsonrpc::RequestMethod>::NAME;
