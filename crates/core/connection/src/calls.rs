@@ -58,7 +58,8 @@ pub(crate) struct Calls {
     last: u64,
     /// The cancelled calls that the peer may still answer.
     cancelled: BTreeSet<CallId>,
-    /// The last call before the latest notification or response of this side, until the peer has answered a later call.
+    /// The last call made before this side last sent a notification or a response. An error without an id may be about that
+    /// message. `None` once the peer has answered a later call, because it reads in order.
     before_other_message: Option<CallId>,
     /// An error without an id that belongs to one of several calls, and the last of these calls.
     unclaimed_error: Option<Box<(CallId, CallFailure)>>,
@@ -70,7 +71,7 @@ pub(crate) enum Suspect {
     Certain(CallId),
     /// The only open call, unless the response reports an error in the notification before it.
     Likely(CallId),
-    /// One of the open calls up to this one, unless the response reports an error in a notification before them.
+    /// One of the open calls, of which this is the newest, unless the response reports an error in a notification before them.
     OneOf(CallId),
     Unknown,
 }
@@ -197,7 +198,7 @@ impl Calls {
         self.cancelled.remove(&id)
     }
 
-    /// Removes a call that gets no response. The unclaimed error may be about it, so that is dropped.
+    /// Removes a call that gets no response. Drops the unclaimed error, which may belong to this call.
     pub(crate) fn remove(&mut self, id: CallId) -> Option<Call> {
         let call = self.take(id)?;
         self.unclaimed_error.take_if(|error| id <= error.0);
@@ -212,7 +213,8 @@ impl Calls {
         Some(call)
     }
 
-    /// Restarts the time-out of a call. Returns false if the call is not open.
+    /// Records progress on a call. Drops a suspected failure. If the call has a `progress_maximum`, restarts its time-out, up to
+    /// that maximum. Returns false if the call is not open.
     pub(crate) fn progress(&mut self, now: Instant, id: CallId) -> bool {
         self.clear_suspected_failure(id);
         let Self { open, deadlines, .. } = self;

@@ -15,7 +15,7 @@ const MAPS: [&str; 3] = ["BTreeMap", "JsonObject", "Map"];
 pub(crate) struct Object<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) fields: Vec<Field<'a>>,
-    /// The name and value of the tag that it writes first, unless it is a variant of a union.
+    /// The name and value of the tag that `Serialize` writes first. Within a union, the union writes its own tag instead.
     pub(crate) tag: Option<(LitStr, LitStr)>,
     pub(crate) has_schema: bool,
     pub(crate) options: Options,
@@ -323,8 +323,8 @@ fn written(field: &Field<'_>) -> TokenStream {
     }
 }
 
-/// The value, wrapped so that the field's own function writes it if it has one. If a `None` is not written, the function takes the
-/// value in the option.
+/// The value, wrapped so that the function of `with` or `write` serializes it, if the field has one. If a `None` is not written, the
+/// function takes the value in the option.
 fn with_function(field: &Field<'_>, rule: &Rule, value: TokenStream) -> TokenStream {
     let write = match (&field.options.with, &field.options.write) {
         (_, Some(write)) => quote! { #write },

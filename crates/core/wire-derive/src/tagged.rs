@@ -19,7 +19,7 @@ pub(crate) struct Union<'a> {
 
 pub(crate) struct Variant<'a> {
     pub(crate) source: &'a syn::Variant,
-    /// Its type. `None` for a variant without members.
+    /// The Rust type that it holds. `None` for a variant without members.
     pub(crate) kind: Option<&'a Type>,
     pub(crate) role: Role,
     /// Whether its type converts into the union.
@@ -30,11 +30,11 @@ pub(crate) struct Variant<'a> {
 pub(crate) enum Role {
     /// Objects with this tag.
     Tagged(LitStr),
-    /// Objects without a tag, and objects with this tag, which is not written.
+    /// Objects without a tag. Objects with this tag are read too, but the tag is never written.
     Untagged(LitStr),
     /// Objects with any other tag.
     Unknown(Vec<Requirement>),
-    /// Objects of another union.
+    /// All other objects: the variant holds another union, which this one extends.
     Base,
 }
 
@@ -170,7 +170,8 @@ impl<'a> Union<'a> {
         }
     }
 
-    /// The code for an object whose tag no variant has: an expression for a tag that came first, and a function for a buffered object.
+    /// The code for an object whose tag no variant has: an expression if the tag is the first member, and a function if earlier
+    /// members were buffered.
     fn others(&self, tags: &[&LitStr]) -> (TokenStream, TokenStream) {
         let rest = self.variants.iter().find(|variant| variant.known().is_none());
         let function = |tag: TokenStream, object: TokenStream, body: TokenStream| {

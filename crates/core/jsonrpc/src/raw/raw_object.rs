@@ -16,8 +16,8 @@ use crate::text::members::Members;
 
 /// One JSON object, kept as the text in which it arrived, with access to members by name.
 ///
-/// For members whose keys belong to others, such as `_meta`: what is not asked for is never decoded, so it takes the memory
-/// of its text, and every number keeps its digits. Cloning copies no text. The text is on one line, as that of a
+/// For objects with foreign members, such as `_meta`. A member is decoded only when it is requested, so an object takes the
+/// memory of its text, and every number keeps its digits. Cloning copies no text. The text is on one line, as that of a
 /// [`RawJson`].
 ///
 /// A look-up reads the text from its beginning, and a change writes it again, so both take time in proportion to its
@@ -64,7 +64,7 @@ impl RawObject {
         self.0.decode()
     }
 
-    /// The value of the member of that name, as a slice of the same text: of several the last.
+    /// The value of the member of that name, as a slice of the same text. If the name is repeated, the last one.
     pub fn get(&self, name: &str) -> Option<RawJson> {
         self.0.member(name)
     }
@@ -98,22 +98,22 @@ impl RawObject {
         self.members().any(|(other, _)| other == name)
     }
 
-    /// Whether there is no member.
+    /// Whether the object has no members.
     pub fn is_empty(&self) -> bool {
         self.members().next().is_none()
     }
 
-    /// The members in the order in which they stand: names, and values as slices of the same text.
+    /// The members in their order: names, and values as slices of the same text.
     pub fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, RawJson)> {
         self.members().map(|(name, value)| (name, self.0.part(value)))
     }
 
-    /// Gives the member of that name this value. A new member comes last.
+    /// Sets the value of the member of that name. A new member comes last.
     pub fn insert(&mut self, name: impl AsRef<str>, value: impl Into<RawJson>) {
         let (name, value) = (name.as_ref(), value.into());
         let text = self.as_str();
         let mut found = self.members().filter(|(other, _)| other == name).map(|(_, old)| old);
-        // A call's `_meta` is written so: by one allocation.
+        // The fast path for a call's `_meta`: one allocation.
         let changed = match (found.next(), found.next()) {
             (Some(old), None) => {
                 let at = old.as_ptr().addr() - text.as_ptr().addr();
@@ -129,14 +129,14 @@ impl RawObject {
         *self = Self(RawJson::of_known(changed.into()));
     }
 
-    /// Takes out all members of that name. Gives the value of the last.
+    /// Removes all members of that name. Returns the value of the last.
     pub fn remove(&mut self, name: &str) -> Option<RawJson> {
         let removed = self.get(name)?;
         self.retain(|other| other != name);
         Some(removed)
     }
 
-    /// Takes out all members but those whose names are to be kept.
+    /// Removes all members whose names `keep` refuses.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         let keeps: Vec<_> = self.members().map(|(name, _)| keep(&name)).collect();
         if keeps.iter().all(|keep| *keep) {
@@ -149,7 +149,7 @@ impl RawObject {
         *self = Self::of_text(kept);
     }
 
-    /// Gives the members of `patch` to this object, but takes out those whose value there is null.
+    /// Sets the members of `patch` in this object, and removes those whose value there is null. Not recursive.
     pub fn merge(&mut self, patch: &Self) {
         let value = |value: &str| value != "null";
         let changes = patch.members().map(|(name, text)| (name, Some(text).filter(|text| value(text))));
@@ -191,9 +191,9 @@ impl RawObject {
         Members::of(self.as_str())
     }
 
-    /// Gives members other values, or none. Of several changes to a member the last counts.
+    /// Sets or removes members. Of several changes to a member the last counts.
     fn change<'a>(&mut self, changes: impl Iterator<Item = (Cow<'a, str>, Option<&'a str>)> + Clone) {
-        // A written member is removed here, so that a name stands once.
+        // `None` once the member is written, so that each name is written once.
         let mut left: HashMap<_, _> = changes.clone().map(|(name, value)| (name, Some(value))).collect();
         let mut changed = ObjectText::default();
         for (name, value) in self.members() {
@@ -230,7 +230,7 @@ impl fmt::Display for RawObject {
     }
 }
 
-/// Fails for any other value than an object; an empty array is an empty object.
+/// Fails for any value but an object; an empty array is an empty object.
 impl TryFrom<RawJson> for RawObject {
     type Error = serde_json::Error;
 
@@ -259,7 +259,7 @@ impl<N: AsRef<str>, V: Into<RawJson>> FromIterator<(N, V)> for RawObject {
     }
 }
 
-/// Gives each of the members its value, as [`insert`](RawObject::insert) does for one, and writes the text once.
+/// Sets each of the members, as [`insert`](RawObject::insert) does for one, and writes the text once.
 impl<N: AsRef<str>, V: Into<RawJson>> Extend<(N, V)> for RawObject {
     fn extend<I: IntoIterator<Item = (N, V)>>(&mut self, members: I) {
         let members: Vec<_> = members.into_iter().map(|(name, value)| (name, value.into())).collect();

@@ -61,14 +61,14 @@ fn quote_or_backslash(bytes: &[u8], mut at: usize) -> Option<usize> {
         (at, short) = (at + 8, behind);
     }
     if !long.is_empty() {
-        return long_string_end(long).map(|more| at + more);
+        return quote_or_backslash_in_long(long).map(|more| at + more);
     }
     let found = short.iter().position(|byte| matches!(byte, b'"' | b'\\'));
     found.map(|more| at + more)
 }
 
 #[inline(never)]
-fn long_string_end(rest: &[u8]) -> Option<usize> {
+fn quote_or_backslash_in_long(rest: &[u8]) -> Option<usize> {
     memchr::memchr2(b'"', b'\\', rest)
 }
 

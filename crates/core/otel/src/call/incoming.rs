@@ -28,9 +28,9 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallStart<'_>) -> ObservedCall
         && kind.inner.config.session_ids
         && let Some(session) = call.source.and_then(|source| header_text(source, header::SESSION_ID))
     {
-        // The part behind a dot may be a sealed secret, with which the whole id opens the session at any node.
-        let digits = session.split('.').next().unwrap_or_default();
-        attributes.span.push(KeyValue::new("mcp.session.id", bounded(digits, TEXT_LIMIT)));
+        // The part after the dot may be a sealed secret. With it, the full id gives access to the session at any node.
+        let public_id = session.split('.').next().unwrap_or_default();
+        attributes.span.push(KeyValue::new("mcp.session.id", bounded(public_id, TEXT_LIMIT)));
     }
     let trace = params.trace();
     let revision = call.revision.or(trace.revision.as_deref());
@@ -52,8 +52,8 @@ pub(crate) fn begin(kind: &ConnectionKind, call: &CallStart<'_>) -> ObservedCall
 
 /// The parent context of the span, and the span that it links to.
 ///
-/// The parent is the first of: the span in `_meta`, the current span, the span in the headers of the HTTP request. If it is the span in
-/// `_meta`, the next of them is the link.
+/// The parent is the first of: the span in `_meta`, the current span, the span in the headers of the HTTP request. If `_meta` has
+/// it, the next one that exists is the link.
 fn parent(trace: Trace, source: Option<&Arc<dyn MessageSource>>) -> (Context, Option<SpanContext>) {
     let mut current = Context::current();
     if let Some(baggage) = trace.baggage {

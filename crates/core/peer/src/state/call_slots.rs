@@ -28,13 +28,14 @@ pub(crate) struct CallSlots(BTreeMap<CallId, CallSlot>);
 /// Its hooks and its error may own anything, so it is dropped without the lock.
 pub(crate) struct CallSlot {
     waker: Option<Waker>,
-    /// Whether the main future may be the one that waits.
+    /// Whether the waker was stored while the `main` of `Driver::run` was polled. If it is the driver's own waker then, it is not
+    /// woken, because the driver polls `main` anyway.
     is_main: bool,
     outcome: Option<Result<RawJson, CallFailure>>,
     /// The transport's report on a call that it could not carry.
     error: Option<Arc<TransportError>>,
     progress: Option<ProgressHook>,
-    /// None once it has run. A call that fails keeps it until the slot is dropped.
+    /// `None` once it has run. A call that fails keeps it until the slot is dropped.
     on_result: Option<ResultHook>,
 }
 
@@ -63,8 +64,8 @@ impl CallSlots {
         self.0.insert(call, slot);
     }
 
-    /// Takes the slot of a call that has an outcome. None in it means that there is no such call. Until then it keeps
-    /// `waker`, and adds a waker that this replaces to `replaced`.
+    /// Takes the slot of a call that has an outcome; `Ready(None)` if there is no such call. While the call is open, stores
+    /// `waker` and adds the replaced one to `replaced`, to be dropped without the lock.
     pub(crate) fn poll(
         &mut self,
         call: CallId,

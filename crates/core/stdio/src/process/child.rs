@@ -17,7 +17,7 @@ use crate::process::spawn_error::SpawnError;
 use crate::process::streams::{ChildStreams, Reading};
 use crate::runtime::require_runtime;
 
-/// How long a process may take to end after it has closed its stdout or stdin. After that, only the stream counts as ended.
+/// How long to wait for the second of two events: the end of the process, and the end of its stdout or stdin.
 const END_DELAY: Duration = Duration::from_secs(1);
 
 /// A process and the transport on its stdin and stdout, one frame a line.
@@ -56,8 +56,8 @@ const END_DELAY: Duration = Duration::from_secs(1);
 pub struct Child {
     streams: ChildStreams,
     grace: Duration,
-    /// Whether the process has ended, and [`END_DELAY`] has passed while another one holds its stdout.
-    is_orphaned: bool,
+    /// Whether the process has ended, and [`END_DELAY`] has passed while a descendant holds its stdout.
+    stdout_is_inherited: bool,
     /// Completes [`END_DELAY`] after a stream ended before the process, or the process before its stdout.
     end_timer: Option<Pin<Box<Sleep>>>,
     shutdown: Option<Shutdown>,
@@ -78,7 +78,13 @@ impl Child {
             Ok(streams) => streams,
             Err(source) => return Err(SpawnError::Start { program, source }),
         };
-        Ok(Self { streams, grace: command.grace, is_orphaned: false, end_timer: None, shutdown: None })
+        Ok(Self {
+            streams,
+            grace: command.grace,
+            stdout_is_inherited: false,
+            end_timer: None,
+            shutdown: None,
+        })
     }
 
     /// The id of the process, which on Unix is also that of its group.
@@ -92,7 +98,7 @@ impl Child {
         self.streams.stderr.tail()
     }
 
-    /// Reads its stderr and looks for its end, if the shared waker was woken. Costs one load otherwise.
+    /// Reads its stderr and checks whether the process has ended, if the shared waker was woken. Costs one load otherwise.
     fn poll_background(&mut self) {
         if self.streams.wakers.take() {
             let waker = self.streams.waker.clone();
@@ -102,7 +108,7 @@ impl Child {
                 && self.shutdown.is_none()
                 && self.poll_orphaned(cx).is_ready()
             {
-                self.is_orphaned = true;
+                self.stdout_is_inherited = true;
                 self.streams.wakers.tasks.wake_one(Wakers::READER);
             }
         }
@@ -128,7 +134,7 @@ impl Child {
                     self.streams.set_reading(Reading::Ended);
                 }
                 // All that it wrote before its end has been read by now.
-                Poll::Pending if self.is_orphaned => self.streams.set_reading(Reading::Ended),
+                Poll::Pending if self.stdout_is_inherited => self.streams.set_reading(Reading::Ended),
                 Poll::Pending => {}
             }
         }
@@ -145,7 +151,7 @@ impl Child {
         }
     }
 
-    /// Waits up to [`END_DELAY`] for the process to end. None if it does not.
+    /// Waits up to [`END_DELAY`] for the process to end. `None` if it does not.
     fn poll_exited(&mut self) -> Poll<Option<Exited>> {
         let waker = self.streams.waker.clone();
         let cx = &mut Context::from_waker(&waker);
