@@ -283,7 +283,7 @@ where
         outcome: Result<RawJson, CallFailure>,
     ) {
         with_side!(self, from, side => side.port.settle(cx, call, outcome));
-        // It may take more than one poll, where other hooks keep themselves awake.
+        // The caller may be reached only after several polls, if other hooks wake themselves.
         for _ in 0..=self.hooks.len() {
             self.poll_hooks(cx);
             if !with_side!(self, from, side => side.port.is_awaited(call)) {

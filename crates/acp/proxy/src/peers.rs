@@ -13,7 +13,7 @@ use bytestring::ByteString;
 use crate::passing::PassingRequests;
 use crate::side::Side;
 
-/// Handles on both peers of a proxy. What it sends there itself passes the other proxies of the chain.
+/// Handles on both peers of a proxy. Messages that a hook sends there go through the other proxies of the chain.
 ///
 /// Cloning is cheap. They work from any task, while the proxy runs.
 #[derive(Clone, Debug)]

@@ -26,7 +26,7 @@ use crate::v1::V1Agent;
 use crate::v2::V2Agent;
 use crate::warning::Warning;
 
-/// Returns an agent whose prompts the closure answers.
+/// Returns an agent that answers each prompt with the closure.
 ///
 /// The closure is called once for each prompt. Updates that it sends through its [`Turn`](crate::Turn) reach the client in order, and
 /// its result is the answer to the prompt. Turns of different sessions run concurrently, within the one future of

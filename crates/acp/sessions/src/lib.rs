@@ -35,7 +35,7 @@
 //!
 //! - An id is 128 random bits. A request that needs an open session is refused with "resource not found" (-32002) where the
 //!   session is not open.
-//! - Loading and resuming need the working directory in which the session was created. The additional directories and MCP
+//! - A request to load or resume must give the `cwd` with which the session was created. The additional directories and MCP
 //!   servers are those of the request; earlier ones are not restored. A session that is open is opened again, unless a turn
 //!   runs in it or another request is opening it: that is refused as busy (-32600). So is loading, resuming or deleting a
 //!   session that is open on another connection or in another process with the same store. Closing, deleting and

@@ -99,7 +99,7 @@ pub(crate) fn options(options: &[SessionConfigOption]) -> Options {
     options.iter().map(|option| (option.config_id.clone(), values(option))).collect()
 }
 
-/// Returns the value that an option is set to, for either version.
+/// Converts a value of version 2 into the type that the check of both versions uses.
 pub(crate) fn value(value: &SessionConfigOptionValue) -> Value<'_> {
     match value {
         SessionConfigOptionValue::Id(id) => Value::Id(id),

@@ -1,4 +1,4 @@
-//! The definitions of version 2.
+//! The JSON Schema definitions of version 2: its types, and the constraints that they do not express.
 
 use super::*;
 use crate::schema::definitions;

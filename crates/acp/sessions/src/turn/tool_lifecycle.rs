@@ -34,7 +34,7 @@ impl RunningToolCall {
         Ok(Self { turn: turn.clone(), id, announced })
     }
 
-    /// Asks the user if there is a subject, and shows that the call runs. `tool` is its name in the error.
+    /// If `subject` is set, asks the user for permission. Then shows that the call runs. `tool` is its name in the error.
     pub(super) async fn begin(
         &self,
         subject: Option<PermissionSubject<'_>>,

@@ -6,7 +6,7 @@ use std::path::Path;
 use agentwire_acp_schema::v1::Diff;
 use agentwire_acp_schema::v2::{self, DiffChange, DiffFileType, DiffPatch, DiffPatchFormat};
 
-/// The longest texts, both together, that get a patch, in bytes. A client must do without one, and a patch is at most
+/// The longest texts, both together, that get a patch, in bytes. A client must work without a patch, and a patch is at most
 /// about half as long again as the texts.
 const PATCH_LIMIT: usize = 2 << 20;
 

@@ -43,7 +43,7 @@ macro_rules! elicitation_request_types {
         #[derive(Clone, Debug, PartialEq, agentwire_wire_derive::Wire, agentwire_wire_derive::Build)]
         #[non_exhaustive]
         pub struct ElicitationFormMode {
-            /// The subject of the question. On the wire its members are members of the request.
+            /// The session or request that the question belongs to. On the wire its members are members of the request.
             #[wire(union)]
             pub scope: $crate::common::ElicitationScope,
             /// The form's fields.

@@ -60,7 +60,8 @@ pub struct Terminal {
     pub meta: Option<Meta>,
 }
 
-/// Defines what a tool call produces, over a version's `ContentBlock` and `Diff`, which must be in scope around the call.
+/// Defines the content of a tool call with a version's own `ContentBlock` and `Diff`, which must be in scope where the macro is
+/// used.
 macro_rules! tool_call_content {
     () => {
         /// One item that a tool call has produced.

@@ -33,7 +33,7 @@ pub struct SetSessionConfigOptionRequest {
 pub enum SessionConfigOptionValue {
     /// On or off.
     Boolean(bool),
-    /// One of the values of a select. A string under an unknown `type` is read as this too.
+    /// One of the values of a select. A string is read as this under any `type`.
     ValueId(SessionConfigValueId),
 }
 

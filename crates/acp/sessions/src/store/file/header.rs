@@ -84,7 +84,7 @@ fn synced_line(synced: u64) -> Result<Vec<u8>, StoreError> {
     Ok(line)
 }
 
-/// Parses such a line, without its line end.
+/// Parses the line that `synced_line` writes, without its line end.
 fn read_synced(line: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(line::parse_first(line)?).ok()?;
     let digits = text.strip_prefix("{\"synced\":\"")?.strip_suffix("\"}")?;
