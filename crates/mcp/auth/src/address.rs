@@ -1,4 +1,4 @@
-//! The hosts that documents and tokens may be fetched from. A server that is asked for a URL must not make us ask its neighbours.
+//! The hosts that may be requested. A URL from a server must not make this process send requests to a private network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -7,13 +7,13 @@ use agentwire_wire_derive::Build;
 use http::Uri;
 use http::uri::Scheme;
 
-/// How long a name may take to be resolved before the request itself reports it.
+/// How long the resolution of a name may take. After that, the request itself reports the failure.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The URLs of a server that may be requested: metadata, endpoints, key sets.
 ///
-/// The default is `https` and public addresses. Names are resolved and each of their addresses is checked. A name that resolves
-/// to something else a moment later is not noticed; a proxy in between decides for itself.
+/// The default is `https` and public addresses. Names are resolved, and each of their addresses is checked. The HTTP client
+/// resolves the name again, so a name that changes in between is not noticed. An HTTP proxy resolves names by itself.
 ///
 /// ```
 /// use agentwire_mcp_auth::AddressPolicy;
@@ -59,7 +59,7 @@ impl AddressPolicy {
         Self::default()
     }
 
-    /// Allows also the network in which a server is that the user has named.
+    /// Also allows the network of a server that the user has named.
     #[cfg(feature = "client")]
     pub(crate) async fn reaching(self, server: &Uri) -> Self {
         self.with_networks(&addresses(server).await)
@@ -119,7 +119,7 @@ impl AddressPolicy {
     }
 }
 
-/// Whether a host is this machine by its name.
+/// Whether a host is this machine: a loopback address, or a name under `localhost`.
 pub(crate) fn is_loopback_host(host: &str) -> bool {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     match literal(host) {
@@ -128,7 +128,7 @@ pub(crate) fn is_loopback_host(host: &str) -> bool {
     }
 }
 
-/// The address that a host is, if it is not a name.
+/// The host as an address, if it is not a name.
 fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
@@ -188,7 +188,7 @@ fn network_v6(address: Ipv6Addr) -> Network {
     }
 }
 
-/// The address of version 4 in one of version 6: mapped, translated (RFC 6052) and 6to4.
+/// The IPv4 address inside an IPv6 address: mapped, translated (RFC 6052) or 6to4.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let segments = address.segments();
     let of = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_public_addresses_are_requested() {
+    async fn only_public_addresses_are_allowed_by_default() {
         let policy = AddressPolicy::new();
         assert_eq!(check(&policy, "https://192.0.2.1/x").await, Ok(()));
         assert_eq!(check(&policy, "https://[2001:db8::1]/x").await, Ok(()));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_scheme_is_https_or_this_machine() {
+    async fn http_is_allowed_on_this_machine_and_trusted_hosts_only() {
         let policy = AddressPolicy::new().loopback(true).private(true);
         for url in ["http://127.0.0.1:3000/x", "http://localhost/x", "https://10.0.0.1/x"] {
             assert_eq!(check(&policy, url).await, Ok(()), "{url}");
@@ -255,7 +255,7 @@ mod tests {
 
     #[cfg(feature = "client")]
     #[tokio::test]
-    async fn a_public_server_opens_no_other_network() {
+    async fn public_address_of_a_server_allows_no_private_network() {
         let of = |addresses: &[&str]| {
             let addresses: Vec<IpAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
             AddressPolicy::new().with_networks(&addresses)
@@ -268,7 +268,7 @@ mod tests {
 
     #[cfg(feature = "client")]
     #[tokio::test]
-    async fn the_network_of_the_server_is_allowed() {
+    async fn network_of_the_server_is_allowed() {
         let policy = AddressPolicy::new().reaching(&"http://127.0.0.1:1/mcp".parse().unwrap()).await;
         assert_eq!(check(&policy, "http://127.0.0.2/x").await, Ok(()));
         assert!(check(&policy, "https://10.0.0.1/x").await.is_err());

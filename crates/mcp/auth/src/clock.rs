@@ -8,7 +8,7 @@ pub(crate) fn unix_now_millis() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The same in seconds, as tokens have it.
+/// The time in seconds since 1970, the unit of dates in tokens.
 pub(crate) fn unix_now() -> u64 {
     unix_now_millis() / 1000
 }

@@ -1,4 +1,4 @@
-//! Requests to authorization servers and for documents: bounded, without redirects, and only to allowed addresses.
+//! Requests to authorization servers and for documents: bounded, without following redirects, and only to allowed addresses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) const DEFAULT_LIMIT: usize = 256 << 10;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The URL may not be requested, by the [`AddressPolicy`].
+    /// The [`AddressPolicy`] does not allow the URL.
     #[error("not requesting `{}`: {why}", Printable::display(.url))]
     #[non_exhaustive]
     Refused {
@@ -29,13 +29,13 @@ pub enum FetchError {
         /// Why not.
         why: String,
     },
-    /// The server redirects, which is not followed: the document has one place.
+    /// The server answered with a redirect, which is not followed.
     #[error("`{}` redirects to `{}`, which is not followed", Printable::display(.url), Printable::display(.location))]
     #[non_exhaustive]
     Redirected {
         /// The URL.
         url: String,
-        /// Where to.
+        /// The target, without its query.
         location: String,
     },
     /// The status is not 2xx.
@@ -78,10 +78,10 @@ pub enum FetchError {
     TimedOut {
         /// The URL.
         url: String,
-        /// The limit.
+        /// The time limit.
         after: Duration,
     },
-    /// There was no response.
+    /// The server sent no response.
     #[error("`{}` cannot be reached", Printable::display(.url))]
     #[non_exhaustive]
     Unreachable {
@@ -94,7 +94,7 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// Whether there is no such document at the URL.
+    /// Whether the URL has no such document.
     pub(crate) fn is_absence(&self) -> bool {
         match self {
             Self::Status { status, .. } => !is_transient(*status),
@@ -113,7 +113,7 @@ impl FetchError {
     }
 }
 
-/// Whether a status is about the moment and not about the request.
+/// Whether the same request may get another status later.
 pub(crate) fn is_transient(status: StatusCode) -> bool {
     status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT)
 }
@@ -127,7 +127,7 @@ pub(crate) struct Fetched {
     pub(crate) body: Bytes,
 }
 
-/// Sends requests to whom a server names. A clone shares the client.
+/// Sends requests to URLs that a server names. A clone shares the client.
 #[derive(Clone)]
 pub(crate) struct Fetcher {
     http: Arc<dyn HttpClient>,
@@ -205,7 +205,7 @@ impl Fetcher {
     }
 }
 
-/// Reads a JSON object, also behind a byte order mark. Derived code would also take an array, as members by position.
+/// Reads a JSON object, also after a byte order mark. Derived code would also accept an array, as members by position.
 pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
     if !is_object(body) {
         return Err(serde::de::Error::custom("it is not a JSON object"));
@@ -213,7 +213,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_jso
     agentwire_jsonrpc::read_bytes(body)
 }
 
-/// Whether a body begins as an object does. A web application answers every path with its page.
+/// Whether a body begins like an object. A web application may answer every path with its page.
 fn is_object(body: &[u8]) -> bool {
     body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start().starts_with(b"{")
 }

@@ -5,8 +5,8 @@
 //! | side | begin with | what it is |
 //! |---|---|---|
 //! | a client | [`client::Authorization`] | wraps an `HttpClient` in one that sends tokens, and gets and renews them |
-//! | | [`store::FileStore`] | where several processes of a user keep them; with the feature `keyring`, `store::KeyringStore` |
-//! | a server | [`server::ResourceServer`] | a tower layer that checks them, and the metadata by which clients find who issues them |
+//! | | [`store::FileStore`] | stores them for several processes of a user; with the feature `keyring`, `store::KeyringStore` |
+//! | a server | [`server::ResourceServer`] | a tower layer that checks them, and the metadata that names their issuers |
 //!
 //! URLs that a server names are requested by the rules of an [`AddressPolicy`], within limits of size and time. No redirect is followed.
 //! No token, code, verifier or secret is in any error or `Debug`.

@@ -21,7 +21,7 @@ impl Secret {
     }
 }
 
-/// Takes the same time wherever two texts of one length differ.
+/// The time does not depend on where two texts of one length differ.
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
         let (one, other) = (self.0.as_bytes(), other.0.as_bytes());

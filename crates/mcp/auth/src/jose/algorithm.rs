@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a token is signed: always with a private key, so that the key which verifies cannot sign.
+/// A signature algorithm. All of them sign with a private key, so the key that verifies cannot sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_back_and_others_are_not() {
+    fn each_name_is_read_back_and_others_are_unknown() {
         for algorithm in Algorithm::ALL {
             assert_eq!(Algorithm::parse(algorithm.as_str()), Some(algorithm));
             assert_eq!(serde_json::to_value(algorithm).unwrap(), algorithm.as_str());

@@ -1,11 +1,11 @@
-//! The content of a token, once its signature has been verified.
+//! The claims of a token.
 
 use serde_json::{Map, Value};
 
 /// The last second that a date in a token may have: the largest integer that every reader of JSON keeps.
 const LAST_SECOND: f64 = 9_007_199_254_740_991.0;
 
-/// A claim that is there and is not what it should be.
+/// A claim that is present but malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidClaim(pub(crate) &'static str);
 
@@ -28,7 +28,7 @@ impl Claims {
         self.get(name)?.as_str()
     }
 
-    /// A claim that is a date, in seconds since 1970; parts of a second are cut off.
+    /// A claim that is a date, in whole seconds since 1970. Fractions are cut off.
     pub(crate) fn seconds(&self, name: &'static str) -> Result<Option<u64>, InvalidClaim> {
         let Some(value) = self.get(name) else { return Ok(None) };
         if let Some(seconds) = value.as_u64().filter(|seconds| *seconds <= LAST_SECOND as u64) {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_a_number_that_every_reader_keeps() {
+    fn date_is_a_number_up_to_the_last_second() {
         let seconds = |value: Value| claims(json!({ "exp": value })).seconds("exp");
         assert_eq!(claims(json!({})).seconds("exp"), Ok(None));
         assert_eq!(seconds(json!(null)), Ok(None));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn an_audience_is_a_text_or_several() {
+    fn audience_is_a_text_or_an_array_of_texts() {
         assert_eq!(claims(json!({ "aud": "a" })).audience(), Some(vec!["a"]));
         assert_eq!(claims(json!({ "aud": ["a", "b"] })).audience(), Some(vec!["a", "b"]));
         for value in [json!(1), json!(["a", 1]), json!(null), json!({ "a": 1 })] {

@@ -12,7 +12,7 @@ pub(crate) fn encode_base64url(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Decodes a text. None for padding, other characters and bits that no encoder leaves: one value has one text.
+/// Decodes a text. `None` for padding, other characters and trailing bits that are not zero, so that each value has one text.
 pub(crate) fn decode_base64url(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
@@ -22,7 +22,7 @@ pub(crate) fn sha256_base64url(bytes: &[u8]) -> String {
     encode_base64url(digest(&SHA256, bytes))
 }
 
-/// So many random bytes of the operating system, encoded.
+/// Random bytes of the operating system, encoded.
 pub(crate) fn random_base64url(bytes: usize) -> Result<String, KeyError> {
     let mut random = vec![0; bytes];
     SystemRandom::new().fill(&mut random).map_err(|_| KeyError::Random)?;
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_value_has_one_text() {
+    fn each_value_has_one_text() {
         assert_eq!(decode_base64url("-_8").as_deref(), Some(&[0xfb, 0xff][..]));
         for text in ["-_8=", "+/8", "-_9", "-_8 ", "-", "-_8\n"] {
             assert_eq!(decode_base64url(text), None, "{text:?}");
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn the_challenge_of_rfc_7636_appendix_b() {
+    fn hash_is_that_of_rfc_7636_appendix_b() {
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
         assert_eq!(sha256_base64url(verifier.as_bytes()), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
     }

@@ -15,16 +15,16 @@ pub enum KeyError {
         /// The fault.
         why: &'static str,
     },
-    /// The key is damaged, or is none of the algorithm.
+    /// The key is damaged, or does not belong to the algorithm.
     #[error("the key does not fit the algorithm {algorithm}: {why}")]
     #[non_exhaustive]
     Rejected {
-        /// The algorithm that was asked for.
+        /// The algorithm that the key was to sign with.
         algorithm: Algorithm,
         /// The fault.
         why: String,
     },
-    /// The operating system has no randomness, or the signature failed.
+    /// The operating system returned no random bytes.
     #[error("the operating system has no randomness")]
     Random,
 }
@@ -35,7 +35,7 @@ impl KeyError {
     }
 }
 
-/// A token that is not taken. The text never shows the token.
+/// A token that is not accepted. The text never shows the token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum JwtError {
     #[error("the token is longer than the limit of {limit} bytes")]

@@ -1,4 +1,4 @@
-//! Public keys, as JSON (RFC 7517) and as what signatures are verified with.
+//! Public keys: their form in JSON (RFC 7517), and the verification of signatures.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ use crate::jose::{Algorithm, JwtError, decode_base64url, encode_base64url, sha25
 
 /// A public key: EC on P-256 or P-384, RSA, or Ed25519.
 ///
-/// Reading one from JSON fails for other kinds of keys and for values that cannot be such a key. It ignores members that it does
-/// not know, and never keeps those of a private key.
+/// Deserializing fails for other kinds of keys and for values that cannot be such a key. Unknown members and those of a private
+/// key are dropped.
 #[derive(Clone, PartialEq, Eq, Build)]
 pub struct Jwk {
     material: Material,
@@ -65,7 +65,7 @@ impl Jwk {
         Self { material, kid: None, usage: None, alg: None, key_ops: None }
     }
 
-    /// A point on the curve of an algorithm, as 0x04 and two coordinates. `None` if it is none.
+    /// A key from a point on the curve of an algorithm: 0x04 and two coordinates. `None` for another form.
     pub(crate) fn from_point(algorithm: Algorithm, point: &[u8]) -> Option<Self> {
         let (first, coordinates) = point.split_first()?;
         let (x, y) = coordinates.split_at_checked(coordinates.len() / 2)?;
@@ -155,7 +155,7 @@ fn ec_thumbprint(curve: &str, x: &str, y: &str) -> String {
     format!(r#"{{"crv":"{curve}","kty":"EC","x":"{x}","y":"{y}"}}"#)
 }
 
-/// How signatures of RSA are verified, with keys of 2,048 to 8,192 bits.
+/// The parameters that verify RSA signatures, with keys of 2,048 to 8,192 bits. `None` for another algorithm.
 fn rsa_parameters(algorithm: Algorithm) -> Option<&'static RsaParameters> {
     Some(match algorithm {
         Algorithm::Rs256 => &signature::RSA_PKCS1_2048_8192_SHA256,

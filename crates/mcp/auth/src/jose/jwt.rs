@@ -1,16 +1,16 @@
-//! A signed token: read strictly, and believed only after its signature has been verified.
+//! A signed token: parsed strictly, and trusted only after its signature has been verified.
 
 use serde_json::{Map, Value};
 
 use crate::jose::unique::read_object;
 use crate::jose::{Algorithm, Claims, Jwk, JwtError, decode_base64url};
 
-/// How long a token may be: 64 KiB. Servers of HTTP take no longer header.
+/// The longest token: 64 KiB. HTTP servers accept no longer header.
 const MAX_LEN: usize = 64 << 10;
 
 /// A token whose signature has not been verified.
 pub(crate) struct Jwt {
-    /// The header and the claims, encoded: what is signed.
+    /// The signed text: the encoded header and claims.
     signed: String,
     header: Map<String, Value>,
     claims: Claims,
@@ -19,7 +19,7 @@ pub(crate) struct Jwt {
 }
 
 impl Jwt {
-    /// Reads a token in its compact form. Fails for a header with an extension that must be understood (`crit`), as none is.
+    /// Reads a token in its compact form. Fails for a header with critical extensions (`crit`), because none is supported.
     pub(crate) fn parse(token: &str) -> Result<Self, JwtError> {
         if token.len() > MAX_LEN {
             return Err(JwtError::TooLong { limit: MAX_LEN });
@@ -47,7 +47,7 @@ impl Jwt {
         Ok(Self { signed: signed.to_owned(), header, claims, signature, algorithm })
     }
 
-    /// The members of the header. Nothing in it is to be believed before [`verify`](Self::verify).
+    /// The members of the header, which are untrusted before [`verify`](Self::verify).
     pub(crate) fn header(&self) -> &Map<String, Value> {
         &self.header
     }
@@ -61,24 +61,24 @@ impl Jwt {
         self.header.get(name)?.as_str()
     }
 
-    /// The issuer that the token names, by which the keys are found that verify it.
+    /// The issuer that the token names. It selects the keys that verify the token.
     pub(crate) fn unverified_issuer(&self) -> Option<&str> {
         self.claims.text("iss")
     }
 
-    /// The time at which the token was made by its own words, in seconds since 1970.
+    /// The claim `iat`, in seconds since 1970.
     pub(crate) fn unverified_issue_time(&self) -> Option<u64> {
         self.claims.seconds("iat").ok().flatten()
     }
 
-    /// The issuer that a token names which cannot be read here, such as one that is signed with another algorithm.
+    /// The issuer in a token that [`parse`](Self::parse) refuses, such as one that is signed with another algorithm.
     pub(crate) fn named_issuer(token: &str) -> Option<String> {
         let claims = token.get(..MAX_LEN.min(token.len()))?.split('.').nth(1)?;
         let claims = Claims::new(read_object(&decode_base64url(claims)?)?);
         claims.text("iss").map(str::to_owned)
     }
 
-    /// Checks the signature, and returns the claims. The dates, the issuer and the audience are the caller's to check.
+    /// Checks the signature, and returns the claims. The caller checks the dates, the issuer and the audience.
     pub(crate) fn verify(&self, key: &Jwk) -> Result<Claims, JwtError> {
         key.verify(self.algorithm, self.signed.as_bytes(), &self.signature)?;
         Ok(self.claims.clone())

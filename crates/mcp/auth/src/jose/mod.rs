@@ -1,7 +1,7 @@
 //! Signed tokens: JWS, JWK and JWT (RFC 7515, 7517, 7519), as far as OAuth needs them. Signatures are `ring`'s.
 //!
-//! Only signatures by a private key exist here. `none` and the algorithms with a shared secret have no name, so no header can
-//! ask for them.
+//! Only signatures with a private key are supported. [`Algorithm`] has no variant for `none` or for a shared secret, so no header
+//! can select them.
 
 mod algorithm;
 mod claims;

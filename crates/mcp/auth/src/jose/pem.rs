@@ -10,7 +10,7 @@ const PKCS8: &str = "PRIVATE KEY";
 const SEC1: &str = "EC PRIVATE KEY";
 const PKCS1: &str = "RSA PRIVATE KEY";
 
-/// How long a text with a key may be: 64 KiB.
+/// The longest text with a key: 64 KiB.
 const MAX_LEN: usize = 64 << 10;
 
 /// The object identifiers of the kinds of keys, with their parameters, in DER.

@@ -52,7 +52,8 @@ impl SigningKey {
     }
 
     /// A key from PEM: `BEGIN PRIVATE KEY` (PKCS #8), `BEGIN EC PRIVATE KEY` (SEC 1) or `BEGIN RSA PRIVATE KEY` (PKCS #1),
-    /// not encrypted. A key of RSA has 2,048 to 4,096 bits. One on a curve brings its public half, as openssl writes it.
+    /// not encrypted. An RSA key has 2,048 to 4,096 bits. A key for ES256 or ES384 must include its public half, as openssl
+    /// writes it.
     ///
     /// # Errors
     ///
@@ -77,7 +78,7 @@ impl SigningKey {
                 (Pair::Ec(pair), public)
             }
             Algorithm::EdDsa => {
-                // Without the public half, as openssl writes it.
+                // openssl writes these keys without the public half.
                 let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(der).map_err(rejected)?;
                 let public = Jwk::from_ed25519(pair.public_key().as_ref());
                 (Pair::Ed25519(pair), public)
@@ -107,7 +108,7 @@ impl SigningKey {
         self.0.public.clone()
     }
 
-    /// A token with that header, to which `alg` is added, and those claims.
+    /// Signs a token with that header, to which `alg` is added, and those claims.
     pub(crate) fn sign_jwt(
         &self,
         mut header: Map<String, Value>,

@@ -36,7 +36,7 @@ fn token(header: &str, claims: &str, signature: &str) -> String {
 }
 
 #[test]
-fn the_signature_of_rfc_7515_appendix_a_3() {
+fn signature_of_rfc_7515_appendix_a_3_is_verified() {
     let key = jwk(json!({
         "kty": "EC", "crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
         "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0", "d": "jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI",
@@ -54,7 +54,7 @@ fn the_signature_of_rfc_7515_appendix_a_3() {
 }
 
 #[test]
-fn the_thumbprints_of_rfc_7638_and_rfc_8037() {
+fn thumbprints_are_those_of_rfc_7638_and_rfc_8037() {
     let rsa = jwk(json!({
         "kty": "RSA", "n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRX\
         jBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6\
@@ -68,7 +68,7 @@ fn the_thumbprints_of_rfc_7638_and_rfc_8037() {
 }
 
 #[test]
-fn the_signature_of_rfc_8037_appendix_a_4() {
+fn signature_of_rfc_8037_appendix_a_4_is_verified() {
     let key =
         jwk(json!({ "kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" }));
     let signed = b"eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc";
@@ -82,7 +82,7 @@ fn the_signature_of_rfc_8037_appendix_a_4() {
 }
 
 #[test]
-fn another_implementation_verifies_what_a_key_signs() {
+fn another_implementation_verifies_our_signatures() {
     for algorithm in Algorithm::ALL {
         let key = SigningKey::from_pkcs8_pem(pem_of(algorithm), algorithm).unwrap();
         assert_eq!(key.algorithm(), algorithm);
@@ -102,7 +102,7 @@ fn another_implementation_verifies_what_a_key_signs() {
 }
 
 #[test]
-fn a_key_verifies_what_another_implementation_signs() {
+fn signatures_of_another_implementation_are_verified() {
     for algorithm in Algorithm::ALL {
         let pem = pem_of(algorithm).as_bytes();
         let theirs = match algorithm {
@@ -159,7 +159,7 @@ fn a_key_of_another_kind_is_refused() {
 }
 
 #[test]
-fn nothing_private_is_shown() {
+fn private_key_is_never_shown() {
     let key = SigningKey::from_pkcs8_pem(EC, Algorithm::Es256).unwrap();
     let shown = format!("{key:?}");
     assert!(shown.starts_with("SigningKey { algorithm: Es256, public: Jwk"), "{shown}");
@@ -171,7 +171,7 @@ fn nothing_private_is_shown() {
 }
 
 #[test]
-fn a_key_is_only_for_what_it_says() {
+fn key_is_used_only_for_its_stated_purpose() {
     let public =
         serde_json::to_value(SigningKey::from_pkcs8_pem(RSA, Algorithm::Rs256).unwrap().public_jwk());
     let public = public.unwrap();
@@ -201,7 +201,7 @@ fn a_key_is_only_for_what_it_says() {
 }
 
 #[test]
-fn an_odd_key_is_no_key() {
+fn malformed_key_is_refused() {
     let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU";
     for value in [
         json!({}),
@@ -224,7 +224,7 @@ fn an_odd_key_is_no_key() {
 }
 
 #[test]
-fn only_one_form_of_a_token_is_read() {
+fn token_is_read_in_one_form_only() {
     let header = r#"{"alg":"ES256"}"#;
     assert!(Jwt::parse(&token(header, "{}", "x")).is_ok());
     for text in [
@@ -257,7 +257,7 @@ fn only_one_form_of_a_token_is_read() {
 }
 
 #[test]
-fn a_secret_made_of_the_public_key_signs_nothing() {
+fn shared_secret_made_of_the_public_key_is_refused() {
     let public = serde_json::to_vec(&SigningKey::from_pkcs8_pem(RSA, Algorithm::Rs256).unwrap().public_jwk());
     let secret = EncodingKey::from_secret(&public.unwrap());
     let forged =

@@ -1,4 +1,4 @@
-//! Reads an object of JSON and refuses repeated names at any depth: two readers could use different values of one name.
+//! Reads a JSON object and refuses repeated names at any depth: two readers could use different values of one name.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use agentwire_jsonrpc::TreeCost;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// How much memory an object may take, without its strings: 256 KiB. A text of small values takes a hundred times its length,
+/// The memory that an object may take, without its strings: 256 KiB. A text of small values takes a hundred times its length,
 /// and a token is read before its signature is verified.
 const MAX_MEMORY: usize = 256 << 10;
 
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stands_in_an_object_once() {
+    fn repeated_name_is_refused_at_any_depth() {
         let text = r#"{"a":1,"b":{"a":[-1,1.5,"x",null,true]}}"#;
         let read = read_object(text.as_bytes()).unwrap();
         let large = |objects| format!(r#"{{"a":[{}]}}"#, vec![r#"{"":0}"#; objects].join(","));
