@@ -19,31 +19,31 @@ use crate::server::dpop::replay::ReplayStore;
 use crate::server::public_url::{PublicUrl, same_url};
 use crate::server::rejection::Rejection;
 
-/// How long a proof may be, in bytes.
+/// The longest proof, in bytes.
 const MAX_LEN: usize = 8 << 10;
-/// How long the name of a proof may be, in bytes.
+/// The longest `jti` of a proof, in bytes.
 const MAX_JTI: usize = 256;
-/// The members of a JWK that only a private or a shared key has.
+/// The members that only the JWK of a private or a symmetric key has.
 const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
-/// The policy for tokens that are bound to keys of their clients.
+/// The policy for tokens that are bound to a key of their client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DpopPolicy {
-    /// Proofs are not taken. A token that is bound to a key is refused, because nothing shows that its sender has the key.
+    /// Proofs are not accepted. A token that is bound to a key is refused, because nothing proves that its sender has the key.
     #[default]
     Off,
-    /// A token that is bound to a key needs a proof; any other is taken as a bearer token.
+    /// A token that is bound to a key needs a proof. Any other is accepted as a bearer token.
     Accept,
     /// Every token needs a proof.
     Require,
 }
 
-/// The settings of proofs.
+/// The checks of proofs, and their settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Proofs {
     pub(crate) policy: DpopPolicy,
-    /// How long after its making a proof is taken.
+    /// How long after its `iat` a proof is accepted.
     pub(crate) lifetime: Duration,
     pub(crate) nonces: Option<Nonces>,
     pub(crate) store: Arc<dyn ReplayStore>,
@@ -69,8 +69,8 @@ impl Proofs {
         let refuse = |why| Rejection::Proof { why };
         let jti = claims.text("jti").filter(|jti| !jti.is_empty() && jti.len() <= MAX_JTI);
         let jti = jti.ok_or_else(|| refuse("its `jti` is missing or too long"))?;
-        // Last, so that only proofs of clients with a valid token take memory. A length is before each text, so that no two
-        // proofs have one name.
+        // Last, so that only proofs of clients with a valid token take memory. The length of the thumbprint keeps two pairs of
+        // texts from making one name.
         let name = format!("{}:{}{jti}", proven.thumbprint.len(), proven.thumbprint);
         let expires_at = made_at.saturating_add(self.lifetime.as_secs()).saturating_add(proven.leeway);
         let inserted = self.store.insert(&sha256_base64url(name.as_bytes()), proven.caller, expires_at).await;
@@ -81,7 +81,7 @@ impl Proofs {
         }
     }
 
-    /// Everything but whether the proof was used before: its claims, and when it was made.
+    /// Checks everything except earlier use. Returns the claims and the time of `iat`.
     fn read(&self, proof: &str, proven: &Proven<'_>) -> Result<(Claims, u64), Rejection> {
         let refuse = |why| Rejection::Proof { why };
         if proof.len() > MAX_LEN {
@@ -125,7 +125,7 @@ impl Proofs {
     }
 }
 
-/// The public key in the header of a proof. `None` if it brings the private one.
+/// The public key in the header of a proof. `None` if the header contains a private key.
 fn public_key(jwt: &Jwt) -> Option<Jwk> {
     let key = jwt.header().get("jwk")?;
     let Value::Object(members) = key else { return None };

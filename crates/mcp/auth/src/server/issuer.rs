@@ -1,4 +1,4 @@
-//! An authorization server whose tokens are taken.
+//! An authorization server whose tokens are accepted, and the check of its tokens.
 
 pub(crate) mod discovery;
 pub(crate) mod introspection;
@@ -22,29 +22,29 @@ use crate::server::issuer::introspection::Introspection;
 use crate::server::issuer::key_set::KeySet;
 use crate::server::rejection::{Rejection, short};
 
-/// How long an authorization server may take to answer by default.
+/// The default time limit for a response of an authorization server.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An authorization server whose tokens a [`ResourceServer`](crate::server::ResourceServer) takes, and how they are checked. A
-/// clone shares what was fetched.
+/// An authorization server whose tokens a [`ResourceServer`](crate::server::ResourceServer) accepts, and how they are checked. A
+/// clone shares the fetched keys and the remembered introspection responses.
 ///
-/// Requests to it follow no redirect and read at most 256 KiB, and its addresses are public by default. Settings of key sets and of
-/// JWTs have no effect on introspection, and the other way round.
+/// Requests to it follow no redirect and read at most 256 KiB. Only public addresses are requested by default. Settings of key
+/// sets and of JWTs have no effect on introspection, and settings of introspection have none on JWTs.
 #[derive(Clone, Build)]
 pub struct Issuer {
     url: String,
     check: Check,
     http: Arc<dyn HttpClient>,
-    /// Sets which addresses may be asked (default: public ones, by `https`).
+    /// Sets the addresses that may be requested (default: public ones, by `https`).
     addresses: AddressPolicy,
-    /// Sets how long an answer of the issuer may take (default 10 s).
+    /// Sets how long a response of the issuer may take (default 10 s).
     timeout: Duration,
-    /// Adds a name of this server that the issuer puts into `aud` (default: the public URL), such as `api://…`. The public URL
-    /// stays one. May be called again.
+    /// Adds a name that the issuer uses for this server in `aud`, such as `api://…` (default: the public URL). The public URL
+    /// stays accepted. May be called again.
     #[build(name = audience, push, into)]
     audiences: Vec<String>,
     needs_audience: bool,
-    /// Sets by which algorithms a JWT may be signed (default: all of [`Algorithm`]).
+    /// Sets the accepted algorithms of JWT signatures (default: all of [`Algorithm`]).
     #[build(list)]
     algorithms: Vec<Algorithm>,
     needs_type: bool,
@@ -56,7 +56,7 @@ enum Check {
     Introspection(Introspection),
 }
 
-/// When a token is checked, and for which resource.
+/// The resource and the time of a check.
 pub(crate) struct CheckContext<'a> {
     pub(crate) audience: &'a str,
     pub(crate) now: u64,
@@ -64,19 +64,19 @@ pub(crate) struct CheckContext<'a> {
 }
 
 impl Issuer {
-    /// One whose tokens are JWTs, which its key set verifies. The issuer is a URL, exactly as it stands in `iss` and in its
-    /// metadata, by which the key set is found.
+    /// An issuer of JWTs, which its key set verifies. `issuer` is a URL, spelled exactly as in `iss` and in the issuer's metadata,
+    /// which names the key set.
     ///
-    /// A token must be signed by one of the [`algorithms`](Self::algorithms), name the issuer, the audience and its end, and be
-    /// no ID token. Keys that are not known cost one fetch in a [minute](Self::refresh_interval) at most; a
-    /// token that is newer than the keys gets 503 until then. While the issuer
-    /// cannot be reached, its last keys are [used on](Self::stale_key_time).
+    /// A token must be signed with one of the [`algorithms`](Self::algorithms) and name the issuer, the audience and its expiry.
+    /// An ID token is refused. Unknown keys cause at most one fetch per [minute](Self::refresh_interval); until then, a token
+    /// that is newer than the keys gets 503. While the issuer cannot be reached, its last keys [stay in
+    /// use](Self::stale_key_time).
     pub fn jwks(issuer: impl Into<String>, http: impl HttpClient + 'static) -> Self {
         Self::new(issuer.into(), Check::Keys(KeySet::new()), http)
     }
 
-    /// One that is asked about each token (RFC 7662), at that endpoint, as that client. Answers about active tokens are
-    /// remembered for up to a [minute](Self::remember).
+    /// An issuer whose introspection endpoint checks each token (RFC 7662), with the credentials of that client. Responses about
+    /// active tokens are remembered for up to a [minute](Self::remember).
     ///
     /// The token must name its audience, unless the endpoint checks it ([`any_audience`](Self::any_audience)).
     pub fn introspection(
@@ -104,50 +104,50 @@ impl Issuer {
         }
     }
 
-    /// Names the key set (default: the issuer's metadata does).
+    /// Sets the URL of the key set (default: that in the issuer's metadata).
     #[must_use]
     pub fn jwks_uri(self, uri: impl Into<String>) -> Self {
         self.with_keys(|keys| keys.uri = Some(uri.into()))
     }
 
-    /// Takes answers of an introspection endpoint that name no audience (default: no). Only right where the endpoint itself
-    /// knows tokens of this server alone. The audience of a JWT is always checked, and so is one that is named.
+    /// Accepts introspection responses without an audience (default: no). Only safe if the endpoint reports only tokens of this
+    /// server as active. The audience of a JWT is always checked, and so is one in a response.
     #[must_use]
     pub fn any_audience(mut self) -> Self {
         self.needs_audience = matches!(self.check, Check::Keys(_));
         self
     }
 
-    /// Takes only JWTs whose header marks them as access tokens: `typ` is `at+jwt`, by RFC 9068 (default: also those
-    /// without a `typ`, and with `JWT`).
+    /// Accepts only JWTs whose header has the `typ` of access tokens, `at+jwt` by RFC 9068 (default: also those without a
+    /// `typ`, and with `JWT`).
     #[must_use]
     pub fn require_type(mut self) -> Self {
         self.needs_type = true;
         self
     }
 
-    /// Sets how often the key set is fetched for tokens whose key is not known: once in this time (default 60 s). After a
-    /// failure it is 5 s, if that is less.
+    /// Sets the time between two fetches of the key set for tokens with an unknown key (default 60 s). After a failed fetch it
+    /// is 5 s, if that is less.
     #[must_use]
     pub fn refresh_interval(self, interval: Duration) -> Self {
         self.with_keys(|keys| keys.times.refresh = interval)
     }
 
-    /// Sets after what time the key set is fetched again, so that a key which was withdrawn is used no longer (default 1 h). Requests
-    /// wait for that a second at most, and go on with the keys from before.
+    /// Sets the age at which the key set is fetched again, so that a withdrawn key is no longer used (default 1 h). Requests wait
+    /// at most 1 s for that fetch, and then use the old keys.
     #[must_use]
     pub fn key_lifetime(self, lifetime: Duration) -> Self {
         self.with_keys(|keys| keys.times.lifetime = lifetime)
     }
 
-    /// Sets how long keys are used while no others can be fetched (default 24 h). After that, tokens get 503.
+    /// Sets how long keys are used while the key set cannot be fetched (default 24 h). After that, requests get 503.
     #[must_use]
     pub fn stale_key_time(self, time: Duration) -> Self {
         self.with_keys(|keys| keys.times.stale = time)
     }
 
-    /// Sets how long an answer of the introspection endpoint is remembered (default and at most 60 s). So long does it take at
-    /// most until a token that was revoked is refused.
+    /// Sets how long a response of the introspection endpoint is remembered (default and at most 60 s). A revoked token may be
+    /// accepted for that long.
     #[must_use]
     pub fn remember(mut self, time: Duration) -> Self {
         if let Check::Introspection(introspection) = &mut self.check {
@@ -156,8 +156,8 @@ impl Issuer {
         self
     }
 
-    /// Sets how many tokens the introspection endpoint is asked about at once (default 64). More wait for up to the
-    /// [timeout](Self::timeout), and get 503 then. Clones from before keep their own number.
+    /// Sets the number of concurrent requests to the introspection endpoint (default 64). Further ones wait for up to the
+    /// [timeout](Self::timeout), and then get 503. Earlier clones keep their own number.
     #[must_use]
     pub fn concurrent_introspections(mut self, requests: usize) -> Self {
         if let Check::Introspection(introspection) = &mut self.check {
@@ -182,7 +182,7 @@ impl Issuer {
         matches!(self.check, Check::Introspection(_))
     }
 
-    /// Checks a token of this issuer. `jwt` is the token where it can be read as one, or why not.
+    /// Checks a token of this issuer. `jwt` is the parsed token, or the error of parsing it.
     pub(crate) async fn check(
         &self,
         token: &str,

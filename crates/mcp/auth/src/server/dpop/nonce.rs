@@ -1,4 +1,4 @@
-//! The nonces that a server demands in proofs: they change with time, and need no memory.
+//! The nonces that a server demands in proofs. They are computed from the time, so none is stored.
 
 use std::fmt;
 
@@ -7,31 +7,31 @@ use ring::rand::SystemRandom;
 
 use crate::jose::{KeyError, encode_base64url};
 
-/// How long a nonce is given out, in seconds. It is taken for as long again.
+/// How long a nonce is sent to clients, in seconds. It is accepted for one more period.
 const PERIOD: u64 = 300;
 
-/// Makes nonces, each of which is a keyed hash of its period of time.
+/// Makes nonces. Each is a keyed hash of the number of its period.
 #[derive(Clone)]
 pub(crate) struct Nonces(Key);
 
 impl Nonces {
-    /// Nonces of this process alone.
+    /// Nonces with a random key, which only this process accepts.
     pub(crate) fn random() -> Result<Self, KeyError> {
         let key = Key::generate(HMAC_SHA256, &SystemRandom::new());
         key.map(Self).map_err(|_| KeyError::Random)
     }
 
-    /// Nonces of all servers with this secret.
+    /// Nonces that all servers with this secret accept.
     pub(crate) fn of(secret: &[u8]) -> Self {
         Self(Key::new(HMAC_SHA256, secret))
     }
 
-    /// The nonce of a moment, in seconds since 1970.
+    /// The nonce at a time in seconds since 1970.
     pub(crate) fn current(&self, now: u64) -> String {
         self.of_period(now / PERIOD)
     }
 
-    /// Whether a nonce is that of now or of the period before.
+    /// Whether a nonce belongs to the current period or the one before.
     pub(crate) fn accepts(&self, nonce: &str, now: u64) -> bool {
         let period = now / PERIOD;
         nonce == self.of_period(period) || nonce == self.of_period(period.saturating_sub(1))
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nonce_is_taken_for_two_periods() {
+    fn nonce_is_accepted_for_two_periods() {
         let nonces = Nonces::of(b"secret");
         let nonce = nonces.current(1000 * PERIOD);
         assert!(nonces.accepts(&nonce, 1000 * PERIOD) && nonces.accepts(&nonce, 1002 * PERIOD - 1));

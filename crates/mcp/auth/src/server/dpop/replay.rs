@@ -1,4 +1,4 @@
-//! Remembers which proofs were used, so that none is used twice.
+//! Remembers used proofs, so that no proof is accepted twice.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,21 +14,23 @@ use ring::digest::{SHA256, digest};
 
 use crate::clock::unix_now;
 
-/// How many proofs a [`MemoryReplayStore`] remembers unless another number is set: 8,000 requests each second, of which each is
-/// remembered for two minutes.
+/// The default capacity of a [`MemoryReplayStore`], in proofs: 8,000 requests per second, each remembered for two minutes.
 const CAPACITY: usize = 1_000_000;
-/// How many of them one caller may have in any case.
+/// The least share of one caller by default, in proofs.
 const MIN_OF_CALLER: usize = 1000;
 
-/// The proofs that were used, by their names, until they expire. Servers that share a resource share one, such as a
+/// The names of used proofs, until they expire. Servers of one resource share a store, such as a
 /// [`SharedReplayStore`](crate::server::SharedReplayStore).
 pub trait ReplayStore: fmt::Debug + Send + Sync {
-    /// Remembers a name of 43 characters of base64url until `expires_at`, in seconds since 1970. False where it is remembered
-    /// already. `caller` is who sent the proof: a store in memory bounds how many one has, so that others keep room. Of two calls at once with one name, one gets false: in Redis, `SET name 1 NX EXAT expires_at`.
+    /// Remembers a name of 43 characters of base64url until `expires_at`, in seconds since 1970. Returns false if it is remembered
+    /// already.
+    ///
+    /// `caller` is the sender of the proof: a store in memory bounds the proofs of one caller, so that others keep room. Of two
+    /// concurrent calls with one name, one must return false: in Redis, `SET name 1 NX EXAT expires_at`.
     ///
     /// # Errors
     ///
-    /// When it cannot be remembered. The proof is refused with 503 then.
+    /// When it cannot be remembered. The request then gets 503.
     fn insert(
         &self,
         name: &str,
@@ -56,7 +58,7 @@ struct Used {
     callers: HashMap<u128, usize>,
 }
 
-/// There are as many unexpired proofs as the store has room for.
+/// The store has no room for another unexpired proof.
 #[derive(Debug, thiserror::Error)]
 enum Full {
     #[error("there are as many proofs as the limit of {0} allows")]
@@ -66,8 +68,8 @@ enum Full {
 }
 
 impl MemoryReplayStore {
-    /// One for up to that many unexpired proofs, each of which takes about 100 bytes. While it is full, further proofs are
-    /// refused: to forget one would let it be used again. One caller may have a tenth of them, and a thousand in any case.
+    /// A store for up to `capacity` unexpired proofs, each of about 100 bytes. While it is full, further proofs are refused,
+    /// because a forgotten proof could be used again. One caller may have a tenth of the capacity, or 1,000 if that is more.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, of_caller: (capacity / 10).max(MIN_OF_CALLER), used: Mutex::default() }
     }
@@ -101,7 +103,7 @@ impl MemoryReplayStore {
     }
 }
 
-/// Half of the hash of a name, which takes less memory than the name.
+/// The first 128 bits of the hash of a name, which take less memory than the name.
 fn hash(name: &str) -> u128 {
     let hash = digest(&SHA256, name.as_bytes());
     hash.as_ref().iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_taken_once_until_it_expires() {
+    fn name_is_accepted_once_until_it_expires() {
         let store = MemoryReplayStore::new(2);
         assert!(store.insert_at("a", "ann", 10, 0).unwrap());
         assert!(!store.insert_at("a", "ann", 99, 10).unwrap());
@@ -146,17 +148,18 @@ mod tests {
         assert!(!store.insert_at("b", "ann", 20, 11).unwrap());
         assert_eq!(store.used.lock().by_expiry.len(), 2);
     }
+
     #[test]
-    fn a_caller_leaves_room_for_others() {
+    fn proofs_of_one_caller_are_bounded() {
         let store = MemoryReplayStore::new(4).caller_capacity(2);
         for (name, expires_at) in [("a", 10), ("b", 20)] {
             assert!(store.insert_at(name, "ann", expires_at, 0).unwrap());
         }
         assert!(matches!(store.insert_at("c", "ann", 20, 0), Err(Full::OfCaller(2))));
-        assert!(!store.insert_at("a", "ann", 20, 0).unwrap(), "it is known, and that is said");
+        assert!(!store.insert_at("a", "ann", 20, 0).unwrap(), "a known name is not new, even at the limit");
         assert!(store.insert_at("c", "ben", 20, 0).unwrap());
         assert!(store.insert_at("d", "ann", 20, 11).unwrap(), "the first has expired");
         assert!(store.insert_at("e", "ann", 30, 21).unwrap());
-        assert_eq!(store.used.lock().callers.len(), 1, "nothing is kept of who has none");
+        assert_eq!(store.used.lock().callers.len(), 1, "a caller without proofs is dropped");
     }
 }

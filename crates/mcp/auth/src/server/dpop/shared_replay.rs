@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use crate::clock::unix_now;
 use crate::server::ReplayStore;
 
-/// A server whose clock is this much behind accepts a proof for as much longer.
+/// How much longer than this server accepts a proof it stays in the store. A server whose clock is behind accepts it longer.
 const SLACK: Duration = Duration::from_secs(60);
 
 /// A [`ReplayStore`] on any [`OnceStore`], such as the one in Redis that the nodes of a server share.
@@ -31,7 +31,7 @@ const SLACK: Duration = Duration::from_secs(60);
 pub struct SharedReplayStore(Arc<dyn OnceStore>);
 
 impl SharedReplayStore {
-    /// Remembers proofs there, with `dpop:` before their names.
+    /// Remembers proofs in this store, with `dpop:` before their names.
     pub fn new(store: Arc<dyn OnceStore>) -> Self {
         Self(store)
     }
@@ -44,7 +44,7 @@ impl ReplayStore for SharedReplayStore {
         caller: &Principal,
         expires_at: u64,
     ) -> BoxFuture<'static, Result<bool, BoxError>> {
-        // As long as this server accepts it, from now on: the clock of the store may be another.
+        // A duration and not a time, because the clock of the store may differ.
         let left = Duration::from_secs(expires_at.saturating_sub(unix_now())).saturating_add(SLACK);
         self.0
             .insert(&format!("dpop:{name}"), Some(caller.as_str()), left)
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proof_is_used_once_at_all_servers() {
+    fn proof_is_accepted_once_by_all_servers() {
         let store: Arc<dyn OnceStore> = Arc::new(MemoryOnceStore::default());
         let [one, two] = [(); 2].map(|()| SharedReplayStore::new(store.clone()));
         let insert = |at: &SharedReplayStore, name, expires_at| {

@@ -1,4 +1,4 @@
-//! Finds the key set of an issuer by its metadata: RFC 8414, and OpenID Connect Discovery.
+//! Finds the key set of an issuer in its metadata: RFC 8414 and OpenID Connect Discovery.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ struct Metadata {
     jwks_uri: Option<String>,
 }
 
-/// Why there is no key set.
+/// Why the key set of an issuer was not found.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoKeySet {
     #[error(transparent)]
@@ -22,14 +22,14 @@ pub(crate) enum NoKeySet {
     NoUri { url: String },
 }
 
-/// The URL of the key set, from the first metadata that there is.
+/// The URL of the key set, from the first metadata document that exists.
 pub(crate) async fn jwks_uri(issuer: &str, fetcher: &Fetcher) -> Result<String, NoKeySet> {
     let mut error_to_report: Option<FetchError> = None;
     for url in metadata_urls(issuer) {
         let metadata: Metadata = match fetcher.get_json(&url).await {
             Ok(metadata) => metadata,
             Err(error) => {
-                // A document that cannot be read is a better report than places without one.
+                // A document that cannot be read is a more useful report than a missing one.
                 let is_better = error_to_report
                     .as_ref()
                     .is_none_or(|first| first.is_absence() && matches!(error, FetchError::Invalid { .. }));
@@ -51,7 +51,7 @@ pub(crate) async fn jwks_uri(issuer: &str, fetcher: &Fetcher) -> Result<String, 
     Err(error_to_report.unwrap_or_else(none).into())
 }
 
-/// Where the metadata of an issuer may be, in the order of the specification of MCP.
+/// The URLs where the metadata of an issuer may be, in the order of MCP's specification.
 fn metadata_urls(issuer: &str) -> Vec<String> {
     let Some((scheme, rest)) = issuer.split_once("://") else { return Vec::new() };
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_metadata_stands_at_the_paths_of_the_specification() {
+    fn metadata_urls_are_those_of_the_specification() {
         let at = |path: &str| format!("https://login.example{path}");
         for root in ["https://login.example", "https://login.example/"] {
             let expected =

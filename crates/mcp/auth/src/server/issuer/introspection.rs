@@ -1,4 +1,4 @@
-//! Asks the authorization server about a token (RFC 7662), and remembers the answer for up to 60 s.
+//! Sends tokens to the introspection endpoint of an authorization server (RFC 7662), and remembers its responses for up to 60 s.
 
 use agentwire_jsonrpc::WithCauses;
 use std::collections::{HashMap, VecDeque};
@@ -23,32 +23,32 @@ use crate::fetch::Fetcher;
 use crate::jose::{Claims, read_object};
 use crate::server::rejection::Rejection;
 
-/// The longest that an answer is remembered.
+/// The longest time that a response is remembered.
 const LONGEST: Duration = Duration::from_secs(60);
-/// How many tokens are asked about at once unless another number is set.
+/// The default number of concurrent requests.
 const CONCURRENT: usize = 64;
-/// How many answers are remembered; the oldest gives way.
+/// The number of remembered responses. The oldest is dropped first.
 const MAX_ENTRIES: usize = 10_000;
-/// The memory of all remembered answers together, in bytes of JSON.
+/// The size of all remembered responses together, in bytes of JSON.
 const MAX_BYTES: usize = 16 << 20;
 
-/// The endpoint of an authorization server, and what it has said. A clone shares the answers.
+/// The introspection endpoint of an authorization server, and its remembered responses. A clone shares them.
 #[derive(Clone)]
 pub(crate) struct Introspection {
     endpoint: String,
     client_id: String,
     client_secret: Secret,
     pub(crate) remember: Duration,
-    /// Any client can make this server ask about tokens, so the requests at once are bounded.
+    /// Any client can cause requests to the endpoint, so their number is bounded.
     pub(crate) asking: Arc<Semaphore>,
     answers: Arc<Mutex<Answers>>,
 }
 
-/// Answers about active tokens, by the hash of the token.
+/// Responses about active tokens, by the hash of the token.
 #[derive(Default)]
 struct Answers {
     by_token: HashMap<[u8; 32], Answer>,
-    /// In the order of their coming.
+    /// The oldest is first.
     order: VecDeque<([u8; 32], Instant)>,
     bytes: usize,
 }
@@ -69,8 +69,7 @@ impl Introspection {
         self.remember = time.min(LONGEST);
     }
 
-    /// The authorization server's answer about a token. Fails if it does not know the token. Only answers about
-    /// active tokens are remembered.
+    /// Returns the content of a token. Fails if the token is not active.
     pub(crate) async fn ask(&self, token: &str, fetcher: &Fetcher) -> Result<Claims, Rejection> {
         let key = hash(token);
         let known = || self.answers.lock().get(&key, self.remember);
@@ -81,7 +80,7 @@ impl Introspection {
         let asking = tokio::time::timeout(fetcher.timeout(), self.asking.acquire()).await;
         let _asking =
             asking.map_err(|_| unavailable("as many requests to it are unanswered as may be".to_owned()))?;
-        // Another request with the token may have asked in the meantime.
+        // A concurrent request with the same token may have filled the cache.
         if let Some(claims) = known() {
             return Ok(claims);
         }
@@ -138,7 +137,7 @@ impl Answers {
             && (is_over(self) || since.elapsed() >= remember)
         {
             self.order.pop_front();
-            // A newer answer about the same token stays.
+            // A newer response about the same token stays.
             if self.by_token.get(&oldest).is_some_and(|answer| answer.since == since)
                 && let Some(dropped) = self.by_token.remove(&oldest)
             {
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn answers_are_forgotten_by_age_by_number_and_by_size() {
+    async fn responses_are_dropped_by_age_number_and_size() {
         let mut answers = Answers::default();
         for number in 0..MAX_ENTRIES + 5 {
             answers.insert(hash(&number.to_string()), answer(1), LONGEST);

@@ -1,4 +1,4 @@
-//! The keys of an issuer: fetched once for all requests, kept, renewed when they change, and used on while they cannot be.
+//! The keys of an issuer: fetched once for all requests, cached, fetched again when they may have changed.
 
 use agentwire_jsonrpc::WithCauses;
 use std::fmt;
@@ -19,21 +19,21 @@ use crate::jose::{Claims, Jwk, Jwt};
 use crate::server::issuer::discovery::{NoKeySet, jwks_uri};
 use crate::server::rejection::{Rejection, short};
 
-/// How many keys of a set are used.
+/// The number of keys of a set that are used.
 const MAX_KEYS: usize = 100;
 /// How long to wait after a failed fetch before the next.
 const RETRY: Duration = Duration::from_secs(5);
-/// How long after its beginning a fetch is waited for by requests that could go on with the keys from before.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long after its start requests that have usable keys wait for a fetch.
+const REFRESH_WAIT: Duration = Duration::from_secs(1);
 
 /// When keys are fetched.
 #[derive(Clone, Debug)]
 pub(crate) struct KeySetTimes {
-    /// At most once in this time for a token whose key is not known.
+    /// The least time between two fetches for a token with an unknown key.
     pub(crate) refresh: Duration,
-    /// After this time, keys are fetched again.
+    /// The age at which keys are fetched again.
     pub(crate) lifetime: Duration,
-    /// After this time, keys that cannot be fetched again are no longer used.
+    /// The age at which keys are no longer used.
     pub(crate) stale: Duration,
 }
 
@@ -49,10 +49,11 @@ pub(crate) struct KeySet {
 #[derive(Default)]
 struct Cache {
     keys: Option<Arc<Keys>>,
-    /// The last fetch: when it began, and why it failed if it did.
+    /// When the last fetch began.
     begun: Option<Instant>,
+    /// Why the last fetch failed, if it did.
     failure: Option<Arc<str>>,
-    /// The fetch that all requests share. It runs in a task of its own, so that it ends also where all of them have left.
+    /// The fetch that all requests share. It runs in its own task, so that it completes even if all of them are dropped.
     pending: Option<Pending>,
 }
 
@@ -64,16 +65,17 @@ struct Keys {
     fetched: Instant,
 }
 
-/// How newer keys than those that were seen come.
+/// The outcome of a request for newer keys.
 enum FetchStart {
-    /// A fetch, and when it began.
+    /// A running fetch, and when it began.
     Pending(Pending, Instant),
-    /// Another request has fetched them in the meantime.
+    /// Another request has fetched newer keys.
     Newer(Arc<Keys>),
+    /// The last fetch began too recently.
     TooSoon,
 }
 
-/// The keys cannot tell.
+/// Why no key of the set verifies a token.
 enum Unverified {
     NoKey,
     Signature,
@@ -94,7 +96,7 @@ impl KeySet {
         Self { times, uri: None, cache: Arc::default() }
     }
 
-    /// Verifies the signature of a token of the issuer. A key that is not known may be new, so then the set is fetched again.
+    /// Verifies the signature of a token of the issuer. If no key verifies it, the set is fetched again: the key may be new.
     pub(crate) async fn verify(
         &self,
         jwt: &Jwt,
@@ -118,8 +120,8 @@ impl KeySet {
         })
     }
 
-    /// A key that is not known is a wrong one, unless it may be a new one: of an issuer that does not answer, or of a token that
-    /// was made after the keys were fetched, for which anybody's token with a wrong key may have been the reason.
+    /// The rejection of a token with an unknown key. The key may be new if the last fetch failed, or if the token was issued after
+    /// it: a fetch that an attacker's token with a wrong key caused delays the next one. Then the rejection is temporary.
     fn unknown_key(&self, jwt: &Jwt, is_late: bool) -> Rejection {
         match &self.cache.lock().failure {
             Some(why) => Rejection::unavailable("the key set of the issuer", why),
@@ -131,7 +133,7 @@ impl KeySet {
         }
     }
 
-    /// The keys, fetched if there are none or they are old.
+    /// The cached keys, or newly fetched ones if the cache is empty or old.
     async fn current(&self, issuer: &str, fetcher: &Fetcher) -> Result<Arc<Keys>, Rejection> {
         let (known, failed) = {
             let cache = self.cache.lock();
@@ -148,7 +150,7 @@ impl KeySet {
                 match &usable {
                     // An issuer that does not answer delays no token whose key is known.
                     Some(keys) => {
-                        let waited = tokio::time::timeout_at(begun + PATIENCE, finished).await;
+                        let waited = tokio::time::timeout_at(begun + REFRESH_WAIT, finished).await;
                         waited.unwrap_or_else(|_| Ok(keys.clone()))
                     }
                     None => finished.await,
@@ -166,7 +168,8 @@ impl KeySet {
         RETRY.min(self.times.refresh)
     }
 
-    /// The fetch that is under way, or a new one, unless the last one began less than `wait` ago.
+    /// Joins the running fetch or starts one, unless the last one began less than `wait` ago or the cache has newer keys than
+    /// `seen`.
     fn begin(&self, wait: Duration, seen: Option<&Arc<Keys>>, issuer: &str, fetcher: &Fetcher) -> FetchStart {
         let mut cache = self.cache.lock();
         if let (Some(pending), Some(begun)) = (&cache.pending, cache.begun) {
@@ -204,7 +207,7 @@ impl KeySet {
     async fn finish(&self, pending: Pending) -> Fetched {
         let fetched = pending.clone().await;
         let mut cache = self.cache.lock();
-        // Its task has ended without a word, with its runtime.
+        // The task was dropped with its runtime before it could update the cache.
         if cache.pending.as_ref().is_some_and(|current| current.ptr_eq(&pending)) {
             cache.keep(&fetched);
         }
@@ -213,7 +216,7 @@ impl KeySet {
 }
 
 impl Cache {
-    /// Keeps what the fetch has brought.
+    /// Stores the result of a fetch.
     fn keep(&mut self, fetched: &Fetched) {
         self.pending = None;
         self.failure = fetched.as_ref().err().cloned();
@@ -229,7 +232,7 @@ impl Keys {
         unix_now().saturating_sub(self.fetched.elapsed().as_secs())
     }
 
-    /// Tries the keys that a token may mean: those of its `kid`, and those without one. The keys of a token without one are all.
+    /// Tries the keys with the `kid` of the token and those without one. For a token without a `kid`, tries all keys.
     fn verify(&self, jwt: &Jwt) -> Result<Claims, Unverified> {
         let kid = jwt.header_text("kid");
         let is_meant = |key: &&Jwk| {
@@ -252,7 +255,7 @@ async fn fetch(uri: Option<String>, issuer: String, fetcher: Fetcher) -> Result<
         None => jwks_uri(&issuer, &fetcher).await?,
     };
     let document: Document = fetcher.get_json(&uri).await?;
-    // A key of another kind, or a broken one, is none of ours to judge.
+    // Keys of unknown kinds and malformed keys are ignored.
     let keys = document.keys.iter().filter_map(|key| agentwire_jsonrpc::read(key.get()).ok());
     Ok(Keys { all: keys.take(MAX_KEYS).collect(), fetched: Instant::now() })
 }
