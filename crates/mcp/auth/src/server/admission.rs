@@ -17,7 +17,7 @@ use crate::server::access_token::claims::check_expiry;
 use crate::server::access_token::credentials::{Credentials, DPOP, Scheme};
 use crate::server::access_token::{AccessToken, Confirmation};
 use crate::server::challenge::Challenger;
-use crate::server::dpop::{DpopPolicy, Proven};
+use crate::server::dpop::{DpopPolicy, ProvenRequest};
 use crate::server::issuer::CheckContext;
 use crate::server::rejection::Rejection;
 use crate::server::resource_server::{CustomCheck, ResourceServer};
@@ -26,7 +26,7 @@ use crate::server::resource_server::{CustomCheck, ResourceServer};
 pub(crate) const DPOP_NONCE: http::HeaderName = http::HeaderName::from_static("dpop-nonce");
 
 /// A request that may go on.
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedRequest {
     pub(crate) token: AccessToken,
     scheme: Scheme,
     caller: Caller,
@@ -34,7 +34,7 @@ pub(crate) struct Admitted {
 
 impl ResourceServer {
     /// Checks the head of a request. What was found goes into its extensions, and the token out of its headers.
-    pub(crate) async fn admit(self: &Arc<Self>, parts: &mut Parts) -> Result<Admitted, Rejection> {
+    pub(crate) async fn admit(self: &Arc<Self>, parts: &mut Parts) -> Result<AdmittedRequest, Rejection> {
         let credentials = Credentials::of(&parts.headers, &parts.uri, self.token_limit)?;
         if credentials.scheme == Scheme::Dpop && self.proofs.policy == DpopPolicy::Off {
             return Err(Rejection::Missing);
@@ -51,7 +51,8 @@ impl ResourceServer {
         parts.extensions.insert(token.principal());
         parts.extensions.insert(token.clone());
         let caller = Caller::of(&parts.extensions);
-        let admitted = Admitted { token: token.clone(), scheme: credentials.scheme, caller: caller.clone() };
+        let admitted =
+            AdmittedRequest { token: token.clone(), scheme: credentials.scheme, caller: caller.clone() };
         let (server, scheme) = (self.clone(), credentials.scheme);
         parts.extensions.insert(OperationCheck::new(move |operations| {
             server.check_scopes(&token, operations).map_err(|rejection| {
@@ -75,7 +76,7 @@ impl ResourceServer {
             CheckContext { audience: self.resource.as_str(), now: unix_now(), leeway: self.leeway.as_secs() };
         let checked = match self.issuers.iter().find(|issuer| named == Some(issuer.url())) {
             Some(issuer) => issuer.check(token, jwt.as_ref(), &context).await,
-            None => self.check_elsewhere(token, &jwt, named, &context).await,
+            None => self.check_without_issuer(token, &jwt, named, &context).await,
         };
         let checked = checked?;
         check_expiry(checked.expires_at(), context.now, context.leeway)?;
@@ -83,7 +84,7 @@ impl ResourceServer {
     }
 
     /// A token that names none of the issuers: one that only its issuer can read, or one for a check of the program's own.
-    async fn check_elsewhere(
+    async fn check_without_issuer(
         &self,
         token: &str,
         jwt: &Result<Jwt, JwtError>,
@@ -103,7 +104,7 @@ impl ResourceServer {
             }
         }
         if let Some(custom) = &self.custom {
-            return match (self.check_by(&**custom, token).await, rejection) {
+            return match (self.check_custom(&**custom, token).await, rejection) {
                 (Err(_), Some(why @ Rejection::Unavailable { .. })) => Err(why),
                 (checked, _) => checked,
             };
@@ -115,7 +116,7 @@ impl ResourceServer {
     }
 
     /// Calls the check of the program's own, and waits for it no longer than is allowed.
-    async fn check_by(&self, custom: &CustomCheck, token: &str) -> Result<AccessToken, Rejection> {
+    async fn check_custom(&self, custom: &CustomCheck, token: &str) -> Result<AccessToken, Rejection> {
         let limit = self.check_timeout;
         let checked = tokio::time::timeout(limit, custom(Secret::new(token))).await;
         checked.unwrap_or_else(|_| Err(late("the check of the token", limit)))
@@ -138,7 +139,7 @@ impl ResourceServer {
             (Scheme::Dpop, Some(Confirmation::Key(thumbprint))) => thumbprint,
         };
         let proof = credentials.proof.as_deref().ok_or(Rejection::Proof { why: "there is none" })?;
-        let proven = Proven {
+        let request = ProvenRequest {
             method: &parts.method,
             path: parts.uri.path(),
             resource: &self.resource,
@@ -149,7 +150,7 @@ impl ResourceServer {
             leeway: self.leeway.as_secs(),
         };
         let limit = self.check_timeout;
-        let checked = tokio::time::timeout(limit, self.proofs.check(proof, &proven)).await;
+        let checked = tokio::time::timeout(limit, self.proofs.check(proof, &request)).await;
         checked.unwrap_or_else(|_| Err(late("the store of used proofs", limit)))
     }
 
@@ -187,7 +188,7 @@ impl ResourceServer {
     }
 
     /// The challenge for what the handler of a request has demanded in vain, with the scopes of the endpoint.
-    pub(crate) fn demand(&self, admitted: &Admitted) -> Option<HeaderValue> {
+    pub(crate) fn demand(&self, admitted: &AdmittedRequest) -> Option<HeaderValue> {
         let demanded = admitted.token.take_demanded();
         if demanded.is_empty() {
             return None;
@@ -198,7 +199,7 @@ impl ResourceServer {
         let rejection = Rejection::InsufficientScope { needed: needed.clone(), granted };
         self.observe(&rejection, &admitted.caller);
         let url = self.resource.metadata_url();
-        Some(self.challenger(&url).challenge(admitted.scheme, &rejection.coarse(), &needed))
+        Some(self.challenger(&url).challenge(admitted.scheme, &rejection.public_error(), &needed))
     }
 
     /// The nonce for the next proof, where proofs need one.

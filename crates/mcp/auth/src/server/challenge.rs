@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::jose::Algorithm;
 use crate::server::access_token::credentials::Scheme;
 use crate::server::dpop::DpopPolicy;
-use crate::server::rejection::{Coarse, Rejection};
-use crate::server::scopes::joined;
+use crate::server::rejection::{PublicError, Rejection};
+use crate::server::scopes::join_scopes;
 
 /// The part that all challenges of a server share.
 pub(crate) struct Challenger<'a> {
@@ -23,32 +23,32 @@ impl Challenger<'_> {
     /// The headers of a refusal, and its body: an error of JSON-RPC. `scopes` are those of the operation, as far as they are
     /// known.
     pub(crate) fn refusal(&self, rejection: &Rejection, scopes: &[String]) -> (StatusCode, HeaderMap, Bytes) {
-        let coarse = rejection.coarse();
+        let public = rejection.public_error();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if coarse.status == StatusCode::SERVICE_UNAVAILABLE {
+        if public.status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         } else {
-            for scheme in self.schemes(&coarse) {
-                headers.append(WWW_AUTHENTICATE, self.challenge(*scheme, &coarse, scopes));
+            for scheme in self.schemes(&public) {
+                headers.append(WWW_AUTHENTICATE, self.challenge(*scheme, &public, scopes));
             }
         }
-        let is_ours = coarse.status.is_server_error();
+        let is_ours = public.status.is_server_error();
         let code = if is_ours { code::INTERNAL_ERROR } else { code::INVALID_REQUEST };
-        let error = json!({ "code": code, "message": coarse.description });
-        (coarse.status, headers, json!({ "jsonrpc": "2.0", "error": error }).to_string().into())
+        let error = json!({ "code": code, "message": public.description });
+        (public.status, headers, json!({ "jsonrpc": "2.0", "error": error }).to_string().into())
     }
 
     /// The refusal of an operation, for the endpoint.
     pub(crate) fn denied(&self, scheme: Scheme, rejection: &Rejection, scopes: &[String]) -> Denied {
-        let coarse = rejection.coarse();
-        let challenge = self.challenge(scheme, &coarse, scopes);
-        Denied::new(coarse.status, coarse.description).with_challenge(challenge)
+        let public = rejection.public_error();
+        let challenge = self.challenge(scheme, &public, scopes);
+        Denied::new(public.status, public.description).with_challenge(challenge)
     }
 
     /// The schemes that the client may use, the better one last: clients that know only `Bearer` read the first.
-    fn schemes(&self, coarse: &Coarse) -> &'static [Scheme] {
-        let is_about_proof = matches!(coarse.error, Some("use_dpop_nonce" | "invalid_dpop_proof"));
+    fn schemes(&self, public: &PublicError) -> &'static [Scheme] {
+        let is_about_proof = matches!(public.error, Some("use_dpop_nonce" | "invalid_dpop_proof"));
         match self.dpop {
             DpopPolicy::Off => &[Scheme::Bearer],
             DpopPolicy::Accept if !is_about_proof => &[Scheme::Bearer, Scheme::Dpop],
@@ -57,14 +57,14 @@ impl Challenger<'_> {
     }
 
     /// The challenge for one scheme. Every text in it is of the configuration or of this crate, and needs no escapes.
-    pub(crate) fn challenge(&self, scheme: Scheme, coarse: &Coarse, scopes: &[String]) -> HeaderValue {
+    pub(crate) fn challenge(&self, scheme: Scheme, public: &PublicError, scopes: &[String]) -> HeaderValue {
         let mut members = Vec::new();
-        if let Some(error) = coarse.error {
+        if let Some(error) = public.error {
             members.push(format!("error=\"{error}\""));
-            members.push(format!("error_description=\"{}\"", coarse.description));
+            members.push(format!("error_description=\"{}\"", public.description));
         }
         members.push(format!("resource_metadata=\"{}\"", self.metadata_url));
-        let scopes = joined(scopes);
+        let scopes = join_scopes(scopes);
         if !scopes.is_empty() {
             members.push(format!("scope=\"{scopes}\""));
         }

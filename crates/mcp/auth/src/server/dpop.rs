@@ -50,7 +50,7 @@ pub(crate) struct Proofs {
 }
 
 /// The request that a proof is for.
-pub(crate) struct Proven<'a> {
+pub(crate) struct ProvenRequest<'a> {
     pub(crate) method: &'a Method,
     pub(crate) path: &'a str,
     pub(crate) resource: &'a PublicUrl,
@@ -64,16 +64,17 @@ pub(crate) struct Proven<'a> {
 
 impl Proofs {
     /// Checks a proof, the header `DPoP` of a request.
-    pub(crate) async fn check(&self, proof: &str, proven: &Proven<'_>) -> Result<(), Rejection> {
-        let (claims, made_at) = self.read(proof, proven)?;
+    pub(crate) async fn check(&self, proof: &str, request: &ProvenRequest<'_>) -> Result<(), Rejection> {
+        let (claims, made_at) = self.read(proof, request)?;
         let refuse = |why| Rejection::Proof { why };
         let jti = claims.text("jti").filter(|jti| !jti.is_empty() && jti.len() <= MAX_JTI);
         let jti = jti.ok_or_else(|| refuse("its `jti` is missing or too long"))?;
         // Last, so that only proofs of clients with a valid token take memory. The length of the thumbprint keeps two pairs of
         // texts from making one name.
-        let name = format!("{}:{}{jti}", proven.thumbprint.len(), proven.thumbprint);
-        let expires_at = made_at.saturating_add(self.lifetime.as_secs()).saturating_add(proven.leeway);
-        let inserted = self.store.insert(&sha256_base64url(name.as_bytes()), proven.caller, expires_at).await;
+        let name = format!("{}:{}{jti}", request.thumbprint.len(), request.thumbprint);
+        let expires_at = made_at.saturating_add(self.lifetime.as_secs()).saturating_add(request.leeway);
+        let inserted =
+            self.store.insert(&sha256_base64url(name.as_bytes()), request.caller, expires_at).await;
         match inserted {
             Ok(true) => Ok(()),
             Ok(false) => Err(refuse("it has been used before")),
@@ -82,7 +83,7 @@ impl Proofs {
     }
 
     /// Checks everything except earlier use. Returns the claims and the time of `iat`.
-    fn read(&self, proof: &str, proven: &Proven<'_>) -> Result<(Claims, u64), Rejection> {
+    fn read(&self, proof: &str, request: &ProvenRequest<'_>) -> Result<(Claims, u64), Rejection> {
         let refuse = |why| Rejection::Proof { why };
         if proof.len() > MAX_LEN {
             return Err(refuse("it is longer than 8 KiB"));
@@ -93,31 +94,31 @@ impl Proofs {
         }
         let key = public_key(&jwt).ok_or_else(|| refuse("its `jwk` is not a public key"))?;
         let claims = jwt.verify(&key).map_err(|_| refuse("its signature is not of its key"))?;
-        if key.thumbprint() != proven.thumbprint {
+        if key.thumbprint() != request.thumbprint {
             return Err(Rejection::Bound);
         }
-        if claims.text("htm") != Some(proven.method.as_str()) {
+        if claims.text("htm") != Some(request.method.as_str()) {
             return Err(refuse("its `htm` is another method"));
         }
         let is_ours = |url: &str| {
-            same_url(url, proven.resource.as_str()) || same_url(url, &proven.resource.at(proven.path))
+            same_url(url, request.resource.as_str()) || same_url(url, &request.resource.at(request.path))
         };
         if !claims.text("htu").is_some_and(is_ours) {
             return Err(refuse("its `htu` is another URL"));
         }
-        if claims.text("ath") != Some(&*sha256_base64url(proven.token.as_bytes())) {
+        if claims.text("ath") != Some(&*sha256_base64url(request.token.as_bytes())) {
             return Err(refuse("its `ath` is of another token"));
         }
         let made_at =
             claims.seconds("iat").ok().flatten().ok_or_else(|| refuse("its `iat` is missing or invalid"))?;
-        if made_at > proven.now.saturating_add(proven.leeway) {
+        if made_at > request.now.saturating_add(request.leeway) {
             return Err(refuse("its `iat` is in the future"));
         }
-        if made_at.saturating_add(self.lifetime.as_secs()).saturating_add(proven.leeway) < proven.now {
+        if made_at.saturating_add(self.lifetime.as_secs()).saturating_add(request.leeway) < request.now {
             return Err(refuse("its `iat` is too long ago"));
         }
         if let Some(nonces) = &self.nonces
-            && !claims.text("nonce").is_some_and(|nonce| nonces.accepts(nonce, proven.now))
+            && !claims.text("nonce").is_some_and(|nonce| nonces.accepts(nonce, request.now))
         {
             return Err(Rejection::Nonce);
         }

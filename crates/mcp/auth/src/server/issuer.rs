@@ -17,7 +17,7 @@ use crate::address::AddressPolicy;
 use crate::fetch::{DEFAULT_LIMIT, Fetcher};
 use crate::jose::{Algorithm, Jwt, JwtError};
 use crate::server::access_token::AccessToken;
-use crate::server::access_token::claims::{Expected, checked};
+use crate::server::access_token::claims::{ExpectedClaims, check_claims};
 use crate::server::issuer::introspection::Introspection;
 use crate::server::issuer::key_set::KeySet;
 use crate::server::rejection::{Rejection, short};
@@ -200,7 +200,7 @@ impl Issuer {
         };
         let audiences: Vec<String> =
             self.audiences.iter().cloned().chain([context.audience.to_owned()]).collect();
-        let expected = Expected {
+        let expected = ExpectedClaims {
             issuer: &self.url,
             audiences: &audiences,
             is_jwt: !self.is_introspection(),
@@ -208,7 +208,7 @@ impl Issuer {
             now: context.now,
             leeway: context.leeway,
         };
-        checked(read, &expected)
+        check_claims(read, &expected)
     }
 
     fn check_header(&self, jwt: &Jwt) -> Result<(), Rejection> {

@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::server::admission::{Admitted, DPOP_NONCE};
+use crate::server::admission::{AdmittedRequest, DPOP_NONCE};
 use crate::server::rejection::Rejection;
 use crate::server::resource_server::ResourceServer;
 
@@ -58,7 +58,7 @@ impl TokenLayer {
     }
 
     /// Lets a request go on, or answers it.
-    async fn decide(&self, parts: &mut Parts) -> Result<Admitted, Response<Bytes>> {
+    async fn decide(&self, parts: &mut Parts) -> Result<AdmittedRequest, Response<Bytes>> {
         match self.server.admit(parts).await {
             Ok(admitted) => Ok(admitted),
             Err(rejection) => Err(self.refuse(parts, &rejection)),

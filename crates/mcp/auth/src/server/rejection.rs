@@ -153,7 +153,7 @@ pub enum Rejection {
 }
 
 /// The part that the client learns.
-pub(crate) struct Coarse {
+pub(crate) struct PublicError {
     pub(crate) status: StatusCode,
     /// The error code of RFC 6750 or RFC 9449. `None` if there was no token.
     pub(crate) error: Option<&'static str>,
@@ -177,11 +177,11 @@ impl Rejection {
 
     /// The status of the response.
     pub fn status(&self) -> StatusCode {
-        self.coarse().status
+        self.public_error().status
     }
 
-    pub(crate) fn coarse(&self) -> Coarse {
-        let of = |status, error, description| Coarse { status, error, description };
+    pub(crate) fn public_error(&self) -> PublicError {
+        let of = |status, error, description| PublicError { status, error, description };
         let (bad, unauthorized) = (StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED);
         match self {
             Self::Missing => of(unauthorized, None, "an access token is needed"),

@@ -90,7 +90,7 @@ impl ScopePolicy {
 const MAX_CHALLENGED: usize = 4096;
 
 /// The scopes as one text, for a challenge, as far as there is room for them. `offline_access` is about refresh tokens, and no matter of a resource.
-pub(crate) fn joined(scopes: &[String]) -> String {
+pub(crate) fn join_scopes(scopes: &[String]) -> String {
     let mut text = String::new();
     for scope in scopes.iter().filter(|scope| is_scope(scope) && *scope != "offline_access") {
         if text.len() + scope.len() >= MAX_CHALLENGED {
@@ -161,6 +161,6 @@ mod tests {
 
     #[test]
     fn only_scopes_of_the_resource_stand_in_a_challenge() {
-        assert_eq!(joined(&texts(&["a", "offline_access", "b\"", "c d", "", "e"])), "a e");
+        assert_eq!(join_scopes(&texts(&["a", "offline_access", "b\"", "c d", "", "e"])), "a e");
     }
 }

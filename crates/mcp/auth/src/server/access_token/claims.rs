@@ -7,7 +7,7 @@ use crate::server::access_token::{AccessToken, Confirmation};
 use crate::server::rejection::{Rejection, short};
 
 /// The expected values of a token's claims.
-pub(crate) struct Expected<'a> {
+pub(crate) struct ExpectedClaims<'a> {
     pub(crate) issuer: &'a str,
     /// The resource, and other names of it.
     pub(crate) audiences: &'a [String],
@@ -21,7 +21,7 @@ pub(crate) struct Expected<'a> {
 }
 
 /// Checks the claims, and reads what handlers need.
-pub(crate) fn checked(claims: Claims, expected: &Expected<'_>) -> Result<AccessToken, Rejection> {
+pub(crate) fn check_claims(claims: Claims, expected: &ExpectedClaims<'_>) -> Result<AccessToken, Rejection> {
     match claims.get("iss") {
         Some(Value::String(issuer)) if issuer == expected.issuer => {}
         None if !expected.is_jwt => {}
@@ -89,7 +89,7 @@ fn other_kind(claims: &Claims) -> Option<&'static str> {
     None
 }
 
-fn check_audience(claims: &Claims, expected: &Expected<'_>) -> Result<(), Rejection> {
+fn check_audience(claims: &Claims, expected: &ExpectedClaims<'_>) -> Result<(), Rejection> {
     if claims.get("aud").is_none() && !expected.needs_audience {
         return Ok(());
     }

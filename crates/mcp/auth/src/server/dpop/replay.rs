@@ -46,11 +46,11 @@ pub struct MemoryReplayStore {
     /// Sets how many unexpired proofs one caller may have.
     #[build(name = caller_capacity)]
     of_caller: usize,
-    used: Mutex<Used>,
+    used: Mutex<UsedProofs>,
 }
 
 #[derive(Default)]
-struct Used {
+struct UsedProofs {
     names: HashSet<u128>,
     /// The callers, by hash.
     by_expiry: BTreeMap<(u64, u128), u128>,
@@ -60,9 +60,9 @@ struct Used {
 
 /// The store has no room for another unexpired proof.
 #[derive(Debug, thiserror::Error)]
-enum Full {
+enum StoreFull {
     #[error("there are as many proofs as the limit of {0} allows")]
-    OfAll(usize),
+    Total(usize),
     #[error("the caller has as many proofs as the limit of {0} allows")]
     OfCaller(usize),
 }
@@ -74,7 +74,7 @@ impl MemoryReplayStore {
         Self { capacity, of_caller: (capacity / 10).max(MIN_OF_CALLER), used: Mutex::default() }
     }
 
-    fn insert_at(&self, name: &str, caller: &str, expires_at: u64, now: u64) -> Result<bool, Full> {
+    fn insert_at(&self, name: &str, caller: &str, expires_at: u64, now: u64) -> Result<bool, StoreFull> {
         let (name, caller) = (hash(name), hash(caller));
         let used = &mut *self.used.lock();
         while let Some(first) = used.by_expiry.first_entry().filter(|first| first.key().0 < now) {
@@ -91,10 +91,10 @@ impl MemoryReplayStore {
             return Ok(false);
         }
         if used.names.len() >= self.capacity {
-            return Err(Full::OfAll(self.capacity));
+            return Err(StoreFull::Total(self.capacity));
         }
         if used.callers.get(&caller).is_some_and(|count| *count >= self.of_caller) {
-            return Err(Full::OfCaller(self.of_caller));
+            return Err(StoreFull::OfCaller(self.of_caller));
         }
         *used.callers.entry(caller).or_default() += 1;
         used.names.insert(name);
@@ -155,7 +155,7 @@ mod tests {
         for (name, expires_at) in [("a", 10), ("b", 20)] {
             assert!(store.insert_at(name, "ann", expires_at, 0).unwrap());
         }
-        assert!(matches!(store.insert_at("c", "ann", 20, 0), Err(Full::OfCaller(2))));
+        assert!(matches!(store.insert_at("c", "ann", 20, 0), Err(StoreFull::OfCaller(2))));
         assert!(!store.insert_at("a", "ann", 20, 0).unwrap(), "a known name is not new, even at the limit");
         assert!(store.insert_at("c", "ben", 20, 0).unwrap());
         assert!(store.insert_at("d", "ann", 20, 11).unwrap(), "the first has expired");

@@ -54,11 +54,11 @@ struct Cache {
     /// Why the last fetch failed, if it did.
     failure: Option<Arc<str>>,
     /// The fetch that all requests share. It runs in its own task, so that it completes even if all of them are dropped.
-    pending: Option<Pending>,
+    pending: Option<PendingFetch>,
 }
 
-type Fetched = Result<Arc<Keys>, Arc<str>>;
-type Pending = Shared<BoxFuture<'static, Fetched>>;
+type FetchResult = Result<Arc<Keys>, Arc<str>>;
+type PendingFetch = Shared<BoxFuture<'static, FetchResult>>;
 
 struct Keys {
     all: Vec<Jwk>,
@@ -68,7 +68,7 @@ struct Keys {
 /// The outcome of a request for newer keys.
 enum FetchStart {
     /// A running fetch, and when it began.
-    Pending(Pending, Instant),
+    Pending(PendingFetch, Instant),
     /// Another request has fetched newer keys.
     Newer(Arc<Keys>),
     /// The last fetch began too recently.
@@ -76,7 +76,7 @@ enum FetchStart {
 }
 
 /// Why no key of the set verifies a token.
-enum Unverified {
+enum VerifyError {
     NoKey,
     Signature,
 }
@@ -115,8 +115,8 @@ impl KeySet {
         };
         let verified = newer.map_or(Err(first), |newer| newer.verify(jwt));
         verified.map_err(|unverified| match unverified {
-            Unverified::NoKey => self.unknown_key(jwt, is_late),
-            Unverified::Signature => Rejection::Signature,
+            VerifyError::NoKey => self.unknown_key(jwt, is_late),
+            VerifyError::Signature => Rejection::Signature,
         })
     }
 
@@ -187,7 +187,7 @@ impl KeySet {
         let fetch = fetch(self.uri.clone(), issuer.to_owned(), fetcher.clone());
         let kept = self.cache.clone();
         let task = tokio::spawn(async move {
-            let fetched: Fetched = match AssertUnwindSafe(fetch).catch_unwind().await {
+            let fetched: FetchResult = match AssertUnwindSafe(fetch).catch_unwind().await {
                 Ok(fetched) => {
                     fetched.map(Arc::new).map_err(|error| WithCauses::new(&error).to_string().into())
                 }
@@ -204,7 +204,7 @@ impl KeySet {
     }
 
     /// Waits for a fetch.
-    async fn finish(&self, pending: Pending) -> Fetched {
+    async fn finish(&self, pending: PendingFetch) -> FetchResult {
         let fetched = pending.clone().await;
         let mut cache = self.cache.lock();
         // The task was dropped with its runtime before it could update the cache.
@@ -217,7 +217,7 @@ impl KeySet {
 
 impl Cache {
     /// Stores the result of a fetch.
-    fn keep(&mut self, fetched: &Fetched) {
+    fn keep(&mut self, fetched: &FetchResult) {
         self.pending = None;
         self.failure = fetched.as_ref().err().cloned();
         if let Ok(keys) = fetched {
@@ -233,16 +233,16 @@ impl Keys {
     }
 
     /// Tries the keys with the `kid` of the token and those without one. For a token without a `kid`, tries all keys.
-    fn verify(&self, jwt: &Jwt) -> Result<Claims, Unverified> {
+    fn verify(&self, jwt: &Jwt) -> Result<Claims, VerifyError> {
         let kid = jwt.header_text("kid");
         let is_meant = |key: &&Jwk| {
             key.verifies(jwt.algorithm()) && (kid.is_none() || key.kid().is_none_or(|own| Some(own) == kid))
         };
-        let mut result = Err(Unverified::NoKey);
+        let mut result = Err(VerifyError::NoKey);
         for key in self.all.iter().filter(is_meant) {
             match jwt.verify(key) {
                 Ok(claims) => return Ok(claims),
-                Err(_) => result = Err(Unverified::Signature),
+                Err(_) => result = Err(VerifyError::Signature),
             }
         }
         result
