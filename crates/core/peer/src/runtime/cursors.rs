@@ -12,11 +12,11 @@ pub struct Cursors {
     hasher: RandomState,
 }
 
-/// Whether an earlier page has returned a cursor.
+/// The relation of a cursor to those that earlier pages returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a reader of pages handles each case")]
 pub enum CursorStep {
-    /// No earlier page returned it.
+    /// No earlier page returned the cursor.
     New,
     /// A page with other items returned it: the cursors form a cycle, so the list ends.
     Back,
