@@ -12,7 +12,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
-/// HTTP/1.1 by hyper alone. A proxy of the environment would be asked for `127.0.0.1`, which there is another machine.
+/// HTTP/1.1 by hyper alone. It uses no proxy of the environment: at a proxy, `127.0.0.1` is another machine.
 pub(crate) struct Direct(Client<HttpConnector, Full<Bytes>>);
 
 impl Direct {

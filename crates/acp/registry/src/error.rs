@@ -59,7 +59,7 @@ pub enum RegistryError {
         id: String,
         /// The wanted entry.
         wanted: String,
-        /// The kinds that it has.
+        /// The kinds of distribution that the agent has.
         available: String,
     },
     /// The registry has another version of this distribution.

@@ -1,6 +1,6 @@
 //! Programs that are never agents.
 
-/// Package managers and shells. An agent of such a name would run whatever its arguments name.
+/// Package managers and shells. An agent with such a name would run the program that its arguments name.
 const NO_AGENTS: &[&str] = &[
     "npm",
     "npx",

@@ -1,4 +1,4 @@
-//! A program with all processes that it starts, which end together.
+//! Runs a program and ends all processes that it has started together with it.
 
 use std::future::poll_fn;
 use std::io;
@@ -32,7 +32,7 @@ impl Group {
         Ok((stdout.map(ChildStdout::from_std).transpose()?, stderr.map(ChildStderr::from_std).transpose()?))
     }
 
-    /// Waits until the program ends, kills what it has left behind, and returns how it ended.
+    /// Waits until the program ends, kills the remaining processes of its group, and returns how it ended.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         poll_fn(|cx| self.processes.poll_ended(cx)).await;
         let status = self.processes.finish();
@@ -84,7 +84,7 @@ mod marked {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
     pub(super) const VARIABLE: &str = "AGENTWIRE_INSTALL";
-    /// How many times the processes are listed: one that forks may be missed.
+    /// How many times the processes are listed: a list may miss a process that forks.
     const MAX_ROUNDS: usize = 50;
     /// How many bytes of an environment are read.
     const MAX_ENVIRONMENT: u64 = 8 << 20;

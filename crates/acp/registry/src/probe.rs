@@ -166,7 +166,7 @@ pub(crate) async fn probe(start: &StartCommand, folder: &Path, limit: Duration) 
     }
 }
 
-/// The answer. None if there is none.
+/// The answer. `None` if the agent gave none.
 async fn ask(child: &mut Child) -> Result<Option<Probe>, ProbeError> {
     child.send(Packet::from_json(INITIALIZE)).await.map_err(ProbeError::Ended)?;
     let mut first_malformed = None;

@@ -1,3 +1,5 @@
+//! `Call`: a request to the server that is sent when it is awaited.
+
 use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;

@@ -1,3 +1,5 @@
+//! One connection to a server: the peer, the results of the handshake, and the parts that all calls share.
+
 pub(crate) mod cleanup;
 pub(crate) mod connecting;
 

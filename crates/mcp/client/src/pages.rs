@@ -1,3 +1,5 @@
+//! `Pages`: a paginated list of the server as a stream of items.
+
 pub(crate) mod page;
 
 use std::fmt;

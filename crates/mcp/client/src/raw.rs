@@ -1,3 +1,5 @@
+//! `RawCall`: a request as it passes the layers, with its method, its params as JSON text and its time limits.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! `RemoteServer`: the handle on a server after the handshake.
+
 use std::fmt;
 use std::sync::Arc;
 

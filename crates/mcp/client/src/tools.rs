@@ -1,3 +1,5 @@
+//! The facts about the server's tools that calls need, from its lists.
+
 use std::collections::HashMap;
 
 use agentwire_mcp_schema::{TaskSupport, Tool};

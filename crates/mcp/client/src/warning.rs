@@ -1,3 +1,5 @@
+//! `Warning`: a fault of the server that fails no call.
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! How long a client may cache a result, and for whom.
+
 use std::time::Duration;
 
 use agentwire_mcp_schema::CacheScope;

@@ -1,3 +1,5 @@
+//! The capabilities that a server may advertise, and sets of them.
+
 use agentwire_mcp_schema::ServerCapabilities;
 
 /// A capability that a server may advertise.

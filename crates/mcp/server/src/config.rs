@@ -1,3 +1,5 @@
+//! `Config`: the limits and time-outs of a server's connection.
+
 agentwire_peer::runtime_config! {
     /// The configuration of a server's connections: limits, times and what observes them. The observer also observes
     /// modern requests.

@@ -1,3 +1,5 @@
+//! The capabilities of a client, built on first use if they are empty.
+
 use std::sync::OnceLock;
 
 use agentwire_mcp_schema::ClientCapabilities;

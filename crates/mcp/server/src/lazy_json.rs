@@ -1,3 +1,5 @@
+//! JSON text that is decoded on first use.
+
 use std::sync::OnceLock;
 
 use agentwire_jsonrpc::RawJson;

@@ -1,3 +1,5 @@
+//! `Server`: the tools, prompts and resources of an MCP server, for any number of connections.
+
 mod capabilities;
 mod parts;
 mod registration;

@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_stream_without_content_ends_in_time() {
         let clock = Clock::new(Instant::now());
-        // Empty members of gzip, which the decoder passes over without giving a byte.
+        // Empty gzip members: the decoder skips them without returning a byte.
         let member = [31, 139, 8, 0, 0, 0, 0, 0, 0, 255, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let bytes = io::Cursor::new(member.repeat(1000));
         let mut stream = flate2::read::MultiGzDecoder::new(Timed { bytes, clock });

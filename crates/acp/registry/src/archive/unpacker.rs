@@ -84,7 +84,7 @@ impl Unpacker {
         Ok(())
     }
 
-    /// Makes the folder of an entry, which is counted already.
+    /// Creates the folder of an entry that is counted already.
     pub(super) fn folder(&mut self, path: &Path) -> io::Result<()> {
         let target = self.target(path)?;
         if target.is_dir() { Ok(()) } else { self.create_folder(&target) }

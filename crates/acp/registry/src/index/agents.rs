@@ -42,7 +42,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// When there is none.
+    /// When the index has no such agent.
     pub fn entry(&self, id: &str) -> Result<&Entry, RegistryError> {
         let unknown = || RegistryError::UnknownAgent { id: id.to_owned(), origin: self.origin.clone() };
         self.agents.iter().find(|entry| entry.id == id).ok_or_else(unknown)

@@ -68,7 +68,7 @@ pub(super) fn agents(text: &str) -> Result<(Vec<Entry>, usize), String> {
     let mut agents: Vec<Entry> = Vec::with_capacity(count);
     for raw in document.agents {
         let entry = raw.decode::<RawEntry>().ok().and_then(entry);
-        // The first entry of an id is the one. A second one could hide behind it.
+        // The first entry of an id is used. Otherwise a second entry could replace a reviewed one.
         if let Some(entry) = entry.filter(|entry| agents.iter().all(|known| known.id != entry.id)) {
             agents.push(entry);
         }

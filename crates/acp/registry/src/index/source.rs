@@ -1,4 +1,4 @@
-//! The source of an index: a URL, whose text is cached with its ETag, or a file.
+//! The source of an index: a file, or a URL with a cache of its text and ETag.
 
 use std::io;
 use std::path::{Path, PathBuf};

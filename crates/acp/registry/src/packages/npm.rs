@@ -58,7 +58,7 @@ pub(crate) async fn resolve(plan: &mut Plan, path: &SearchPath, folder: &Path) -
     Ok(())
 }
 
-/// The names of a package's executables. One that is given as a path alone has the name of the package.
+/// The names of a package's executables. If the package gives only a path, the executable has the name of the package.
 fn executables(name: &str, bin: Option<&RawJson>) -> Vec<String> {
     let Some(bin) = bin else { return Vec::new() };
     match bin.decode::<BTreeMap<String, String>>() {
@@ -139,7 +139,7 @@ pub(crate) async fn install(
     Ok((link, installed_digest(name, folder)))
 }
 
-/// The digest that npm has checked, out of its lock file. None if there is none.
+/// The digest that npm has checked, from its lock file. `None` if the file has no digest.
 fn installed_digest(name: &str, folder: &Path) -> Option<Digest> {
     #[derive(Deserialize)]
     struct Lock {

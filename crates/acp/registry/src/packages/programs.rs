@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Waits until the process ends whose id is in the file `child`.
+    /// Waits until the process with the id in the file `child` ends.
     async fn ends(folder: &Path) {
         let child: i32 = std::fs::read_to_string(folder.join("child")).unwrap().trim().parse().unwrap();
         let child = rustix::process::Pid::from_raw(child).unwrap();

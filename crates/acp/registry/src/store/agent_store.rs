@@ -22,7 +22,7 @@ use super::record::{Install, Record};
 /// How many times a folder is looked for again that another process has just replaced.
 const ATTEMPTS: usize = 5;
 
-/// Agents that are installed in a folder, which processes share.
+/// The agents that are installed in a folder. Several processes can share the folder.
 #[derive(Clone, Debug, Build)]
 pub struct AgentStore {
     pub(super) layout: Layout,
@@ -38,7 +38,7 @@ pub struct AgentStore {
 pub struct InstalledAgent {
     /// The plan of its install.
     pub plan: Plan,
-    /// The version before it, which is still there.
+    /// The version before it, which is still installed.
     pub previous_version: Option<String>,
     start: StartCommand,
     guard: FolderGuard,
@@ -69,7 +69,7 @@ pub struct DamagedAgent {
 }
 
 impl AgentStore {
-    /// The store at an absolute path, which is created at the first install.
+    /// The store at an absolute path. The first install creates the folder.
     ///
     /// # Errors
     ///

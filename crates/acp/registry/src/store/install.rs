@@ -1,4 +1,4 @@
-//! Installs an agent: a new folder, which becomes the current one when it is verified and durable.
+//! Installs an agent into a new folder, which becomes the current one when it is verified and durable.
 
 use std::fs;
 use std::io;
@@ -24,7 +24,7 @@ pub enum InstallOutcome {
     Installed {
         /// The answer.
         probe: Probe,
-        /// The version that it replaces, which stays for a way back.
+        /// The version that it replaces, which is kept for a rollback.
         replaced: Option<String>,
     },
     /// The same was installed already, by the same plan.
@@ -86,8 +86,8 @@ impl AgentStore {
         Ok(InstallOutcome::Installed { probe, replaced })
     }
 
-    /// Makes the version current that was current before, if it is this one, without a network. The one that it replaces stays, for
-    /// the way forth. Returns None, and changes nothing, if the version is not there.
+    /// Makes the previously current version current again, if it is this one, without a network. The replaced version is kept.
+    /// Returns `None`, and changes nothing, if the version is not installed.
     ///
     /// A version counts only if it was installed by the same `registry`, and as `kind` if that is given.
     ///

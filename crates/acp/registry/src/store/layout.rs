@@ -94,7 +94,7 @@ impl Layout {
         self.root.join("index")
     }
 
-    /// The empty folder in which programs run, which is made. The store is made first, for its owner alone.
+    /// Creates the empty folder in which programs run, and before it the store, which only its owner can access.
     pub(super) fn neutral(&self) -> Result<PathBuf, RegistryError> {
         self.create()?;
         let path = self.root.join("neutral");

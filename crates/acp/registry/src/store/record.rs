@@ -17,7 +17,7 @@ const MAX_RECORD: u64 = 4 << 20;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) current: Install,
-    /// The version before it, which stays for a way back.
+    /// The version before it, which is kept for a rollback.
     pub(super) previous: Option<Install>,
 }
 

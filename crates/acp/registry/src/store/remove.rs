@@ -15,7 +15,7 @@ use crate::files::blocking;
 pub enum RemoveOutcome {
     /// The agent and its folders are gone.
     Removed,
-    /// The agent is gone, and an older version of it, which still runs, stays until the next install.
+    /// The agent is removed. An older version of it still runs, and stays until the next install.
     StillRuns,
     /// It was not installed.
     NotInstalled,

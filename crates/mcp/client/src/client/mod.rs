@@ -1,3 +1,5 @@
+//! `Client`: the configuration of an MCP client, and its functions that answer the server.
+
 mod hooks;
 
 use std::fmt;

@@ -1,3 +1,5 @@
+//! The client's description of itself, and its time-outs.
+
 use std::time::Duration;
 
 use agentwire_mcp_schema::{ClientCapabilities, Downgrade, Era, Implementation, LoggingLevel, Revision};

@@ -1,3 +1,5 @@
+//! `HandshakeError`: why the handshake with a server failed.
+
 use agentwire_jsonrpc::{Printable, WithCauses};
 use agentwire_mcp_schema::ProtocolVersion;
 use agentwire_mcp_schema::code::UnsupportedVersion;

@@ -1,3 +1,5 @@
+//! The built-in layers of a call: the cache and input rounds of a modern server, or the tasks of a session, and validation.
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! `CallStack`: the layers that the calls of one connection pass.
+
 use std::sync::Arc;
 
 use super::built_in::{self, RawCallFuture};

@@ -1,3 +1,5 @@
+//! `Retry`: a layer that repeats idempotent calls that the transport could not carry or that timed out.
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;

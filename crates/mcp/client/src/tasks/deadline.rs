@@ -1,3 +1,5 @@
+//! The time limit of a call that waits for its task.
+
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -1,3 +1,5 @@
+//! `Task`: the handle on a call that the server runs as a task.
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Reads the state of a task from a response or a notification, in any revision.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! `Tasks`: the settings by which the client follows tasks.
+
 use std::time::Duration;
 
 use agentwire_wire_derive::Build;

@@ -1,3 +1,5 @@
+//! `ServerPrompt`: a prompt's definition, its function and its layers.
+
 use std::collections::BTreeMap;
 use std::future::Future;
 

@@ -1,3 +1,5 @@
+//! `ServerResource`: a resource's definition, its function and its layers.
+
 use std::future::Future;
 use std::time::Duration;
 

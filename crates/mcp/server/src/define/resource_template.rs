@@ -1,3 +1,5 @@
+//! A family of resources: the template of their URIs, and the function that reads each.
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;

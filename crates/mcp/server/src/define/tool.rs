@@ -1,3 +1,5 @@
+//! `ServerTool`: a tool's definition, its function and its layers.
+
 use std::future::Future;
 use std::sync::Arc;
 

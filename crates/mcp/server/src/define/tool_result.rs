@@ -1,3 +1,5 @@
+//! Converts the value that a tool's function returns into the result of the call.
+
 use agentwire_jsonrpc::ErrorObject;
 use agentwire_mcp_schema::{CallToolResult, ContentBlock, JsonSchema};
 use agentwire_peer::BoxError;

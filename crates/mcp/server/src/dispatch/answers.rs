@@ -1,3 +1,5 @@
+//! The functions that answer requests for resources, prompts and completions. A server without them is linked without them.
+
 use std::sync::OnceLock;
 
 use agentwire_jsonrpc::ErrorObject;

@@ -1,3 +1,5 @@
+//! A request before its function has begun.
+
 use std::sync::Arc;
 
 use agentwire_jsonrpc::{ErrorObject, Request};

@@ -1,3 +1,5 @@
+//! The settings by which the functions of a server ask its clients.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

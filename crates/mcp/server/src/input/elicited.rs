@@ -1,3 +1,5 @@
+//! `Elicited`: the user's decision on a form or a page, and the trait of these questions.
+
 use agentwire_mcp_schema::{ElicitAction, ElicitRequest, ElicitResult, JsonObject};
 
 /// The user's decision.

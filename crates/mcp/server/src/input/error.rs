@@ -1,3 +1,5 @@
+//! `AskError`: why a question to the client has no answer.
+
 use std::error::Error;
 use std::fmt;
 

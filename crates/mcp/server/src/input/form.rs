@@ -1,3 +1,5 @@
+//! `Form`: a form for the user to fill in.
+
 use std::fmt;
 use std::marker::PhantomData;
 

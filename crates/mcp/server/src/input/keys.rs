@@ -1,3 +1,5 @@
+//! The keys of a call's questions, each used once.
+
 use std::collections::BTreeSet;
 
 use agentwire_sync::{Mutex, MutexGuard};

@@ -1,3 +1,5 @@
+//! `Page`: a web page that the user is asked to open.
+
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 

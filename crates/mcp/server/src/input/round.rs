@@ -1,3 +1,5 @@
+//! One round of a modern request: its answers so far, and the questions that end it.
+
 use std::sync::Arc;
 use std::task::Context;
 

@@ -1,3 +1,5 @@
+//! Lets each `requestState` be used once across all nodes.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! `Cancelled`: the future that completes when the request is cancelled.
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

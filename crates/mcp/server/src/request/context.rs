@@ -1,3 +1,5 @@
+//! `Context`: the request that a function works for, with its progress, logs and questions.
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 

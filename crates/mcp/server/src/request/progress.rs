@@ -1,3 +1,5 @@
+//! The progress of a request: the client's token, and the greatest value reported so far.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agentwire_mcp_schema::ProgressToken;

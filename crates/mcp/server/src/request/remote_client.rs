@@ -1,3 +1,5 @@
+//! `RemoteClient`: the handle on the client that sent a request.
+
 use std::fmt;
 
 use agentwire_jsonrpc::{NotificationMethod, RequestMethod};

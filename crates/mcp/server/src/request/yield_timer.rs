@@ -1,3 +1,5 @@
+//! Makes a function yield when all futures that it awaits are ready at once.
+
 use std::future::poll_fn;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,3 +1,5 @@
+//! Decides whether a call runs as a task, and creates the task's record.
+
 use std::pin::pin;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Runs a task to its end, stores its changes and sends notifications of them.
+
 use std::future::{Future, poll_fn};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;

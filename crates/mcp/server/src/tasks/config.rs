@@ -1,3 +1,5 @@
+//! `Tasks`: the settings by which a server runs calls as tasks.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! The state of a task that runs in this process: its record, questions, answers and cancellation.
+
 mod remote;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,5 @@
+//! `MemoryTasks`: a task store in memory.
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 use std::time::{Duration, Instant};

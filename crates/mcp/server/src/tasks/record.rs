@@ -1,3 +1,5 @@
+//! `TaskRecord`: the stored data of a task, with its owner, node and place in lists.
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agentwire_jsonrpc::{ErrorObject, RawJson};

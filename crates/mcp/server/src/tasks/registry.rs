@@ -1,3 +1,5 @@
+//! The tasks that run in this process, and the limits on tasks.
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

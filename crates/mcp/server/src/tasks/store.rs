@@ -1,3 +1,5 @@
+//! `TaskStore`: the trait of the storage of task records.
+
 use agentwire_jsonrpc::{ErrorObject, WithCauses};
 use std::error::Error;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Tests that all faults of a call's arguments are named in one message.
+
 use std::collections::HashMap;
 
 use serde::Deserialize;

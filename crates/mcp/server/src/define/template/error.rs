@@ -1,3 +1,5 @@
+//! `UriTemplateError`: why a text is not a supported URI template.
+
 use thiserror::Error;
 
 /// Why a text is not a URI template, or not a supported one.
