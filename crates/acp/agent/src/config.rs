@@ -1,3 +1,5 @@
+//! `Config`: the limits and time-outs of an agent's connection.
+
 agentwire_peer::runtime_config! {
     /// The configuration of an agent's connection: limits, time limits and an observer.
     ///

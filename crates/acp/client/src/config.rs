@@ -1,3 +1,5 @@
+//! `Config`: the limits and time-outs of a client's connection.
+
 use crate::decode::DEFAULT_VALUE_LIMIT;
 
 agentwire_peer::runtime_config! {

@@ -1,3 +1,5 @@
+//! `Config`: the limits and time-outs of a proxy's connections.
+
 agentwire_peer::runtime_config! {
     /// The configuration of a proxy's connections, for the functions that end in `_with`: limits, time limits and an
     /// observer. A relay is two connections for the observer.

@@ -1,3 +1,5 @@
+//! A call of a tool through the hub, repeated in a new session if the server has forgotten the session.
+
 use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Arc;

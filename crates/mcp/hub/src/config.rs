@@ -1,3 +1,5 @@
+//! `ServerConfig` and `HubConfig`: the servers to connect to, and the settings of a hub.
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,3 +1,5 @@
+//! `Driver`: the future that runs all connections of a hub.
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

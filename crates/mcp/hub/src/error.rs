@@ -1,3 +1,5 @@
+//! `HubError`: why a call, a subscription or a change of the servers failed.
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;

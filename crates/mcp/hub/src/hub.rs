@@ -1,3 +1,5 @@
+//! `Hub`: the handle on all MCP servers of one session.
+
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! `ServerStatus`: the state of a server's connection.
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The tasks of 2026-07-28, an extension of the protocol: the server decides what becomes a task, and asks questions through the task itself.
+//! The tasks of 2026-07-28, an extension: the server decides which calls become tasks, and asks questions through the task.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

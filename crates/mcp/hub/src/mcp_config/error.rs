@@ -1,3 +1,5 @@
+//! `McpConfigError`: why a configuration file cannot be read.
+
 use std::error::Error;
 use std::fmt;
 use std::io;

@@ -1,3 +1,5 @@
+//! The tools of a handle that is limited to some servers or tools.
+
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The tasks of 2026-07-28, an extension of the protocol: `io.modelcontextprotocol/tasks`.
+//! The tasks of 2026-07-28, an extension: the server decides which calls become tasks, and asks questions through the task.
 //!
 //! A client names the extension among its capabilities. A server may then answer a request with a
 //! [`CreateTaskResult`] of its own accord; [`GetTaskRequest`] gets the state of the task, its result or error
