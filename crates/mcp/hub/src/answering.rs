@@ -11,7 +11,7 @@ use agentwire_mcp_schema::{
 use futures_util::FutureExt;
 
 use crate::config::HubConfig;
-use crate::questions::Answer;
+use crate::questions::AnswerFunction;
 
 /// # Questions of servers
 ///
@@ -110,7 +110,7 @@ impl HubConfig {
     }
 }
 
-fn shared<Q: 'static, A, O>(function: impl Fn(String, Q) -> O + Send + Sync + 'static) -> Answer<Q, A>
+fn shared<Q: 'static, A, O>(function: impl Fn(String, Q) -> O + Send + Sync + 'static) -> AnswerFunction<Q, A>
 where
     O: Future<Output = Result<A, ErrorObject>> + Send + 'static,
 {

@@ -11,7 +11,7 @@ use agentwire_peer::observe::Observer;
 use agentwire_wire_derive::Build;
 
 use crate::connecting::ConnectOptions;
-use crate::questions::Questions;
+use crate::questions::AnswerFunctions;
 use crate::target::Target;
 
 /// A server to connect to, and its name.
@@ -127,7 +127,7 @@ pub struct HubConfig {
     /// How many processes were started again. Clones share it.
     #[build(skip)]
     pub(crate) restarted: Arc<AtomicU64>,
-    pub(crate) questions: Questions,
+    pub(crate) questions: AnswerFunctions,
 }
 
 /// Receives the name of a server, and a log message or warning.

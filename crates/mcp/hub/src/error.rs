@@ -147,8 +147,8 @@ impl HubError {
         }
     }
 
-    /// The reason why the server died, if that is the error.
-    pub fn death(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
+    /// Why the server is unavailable, for [`Unavailable`](Self::Unavailable): the error with which it died or its connection failed.
+    pub fn unavailable_reason(&self) -> Option<&Arc<dyn Error + Send + Sync>> {
         match self {
             Self::Unavailable { state, .. } => state.reason(),
             _ => None,

@@ -9,16 +9,16 @@ use agentwire_mcp_schema::{
 };
 use futures_util::future::BoxFuture;
 
-/// Answers a question of the server of that name.
-pub(crate) type Answer<Q, A> =
+/// A function that answers a question of the server with that name.
+pub(crate) type AnswerFunction<Q, A> =
     Arc<dyn Fn(String, Q) -> BoxFuture<'static, Result<A, ErrorObject>> + Send + Sync>;
 
-/// The answers to questions of servers. A server gets the capabilities only of those that are set.
+/// The functions that are set. A client advertises only the capabilities of these.
 #[derive(Clone, Default)]
-pub(crate) struct Questions {
-    pub(crate) form: Option<Answer<ElicitFormRequest, ElicitResult>>,
-    pub(crate) url: Option<Answer<ElicitUrlRequest, ElicitResult>>,
-    pub(crate) sampling: Option<Answer<CreateMessageRequest, CreateMessageResult>>,
+pub(crate) struct AnswerFunctions {
+    pub(crate) form: Option<AnswerFunction<ElicitFormRequest, ElicitResult>>,
+    pub(crate) url: Option<AnswerFunction<ElicitUrlRequest, ElicitResult>>,
+    pub(crate) sampling: Option<AnswerFunction<CreateMessageRequest, CreateMessageResult>>,
     pub(crate) roots: Option<Vec<Root>>,
     /// How many questions a server may ask at once; `None` for the default of [`Client`].
     pub(crate) limit: Option<usize>,
@@ -26,16 +26,16 @@ pub(crate) struct Questions {
     pub(crate) timeout: Option<Option<Duration>>,
 }
 
-impl Questions {
+impl AnswerFunctions {
     /// Sets up the client of one server.
     pub(crate) fn set_up(&self, server: &str, mut client: Client) -> Client {
-        if let Some(answer) = named(server, &self.form) {
+        if let Some(answer) = for_server(server, &self.form) {
             client = client.elicitation(answer);
         }
-        if let Some(answer) = named(server, &self.url) {
+        if let Some(answer) = for_server(server, &self.url) {
             client = client.elicitation_url(answer);
         }
-        if let Some(answer) = named(server, &self.sampling) {
+        if let Some(answer) = for_server(server, &self.sampling) {
             client = client.sampling(answer);
         }
         if let Some(roots) = &self.roots {
@@ -52,9 +52,9 @@ impl Questions {
 }
 
 /// The function that answers one server.
-fn named<Q: 'static, A: 'static>(
+fn for_server<Q: 'static, A: 'static>(
     server: &str,
-    answer: &Option<Answer<Q, A>>,
+    answer: &Option<AnswerFunction<Q, A>>,
 ) -> Option<impl Fn(Q) -> BoxFuture<'static, Result<A, ErrorObject>> + Send + Sync + use<Q, A>> {
     let (server, answer) = (server.to_owned(), answer.clone()?);
     Some(move |question| answer(server.clone(), question))

@@ -26,7 +26,7 @@ const PAGE_SIZE: usize = 100;
 pub(crate) struct Settings {
     pub(crate) info: Implementation,
     /// The `_meta` that names the server.
-    pub(crate) signature: Box<RawValue>,
+    pub(crate) server_meta: Box<RawValue>,
     pub(crate) instructions: Option<String>,
     pub(crate) advertised: ServerCapabilities,
     pub(crate) logging: Option<LoggingLevel>,
@@ -60,7 +60,7 @@ impl Settings {
 
     pub(crate) fn new(info: Implementation) -> Self {
         Self {
-            signature: sign(&info),
+            server_meta: encode_server_meta(&info),
             info,
             instructions: None,
             advertised: ServerCapabilities::default(),
@@ -87,7 +87,7 @@ impl Settings {
 
     pub(crate) fn set_title(&mut self, title: String) {
         self.info.title = Some(title);
-        self.signature = sign(&self.info);
+        self.server_meta = encode_server_meta(&self.info);
     }
 
     pub(crate) fn set_node(&mut self, node: Node) {
@@ -132,6 +132,6 @@ impl Settings {
 }
 
 /// The `_meta` of results that names the server.
-fn sign(info: &Implementation) -> Box<RawValue> {
+fn encode_server_meta(info: &Implementation) -> Box<RawValue> {
     to_raw_value(&ResultMeta::new(info.clone())).expect("the members of an implementation have a JSON form")
 }

@@ -154,7 +154,10 @@ async fn a_server_that_dies_is_reported_and_the_session_goes_on() {
         assert!(status.state.to_string().contains("exited with status 7"), "{}", status.state);
         assert_eq!(names(&hub).await, ["live", "good__shared"], "names do not come to mean something else");
         let error = hub.call("die", ()).await.unwrap_err();
-        assert!(matches!(error, HubError::Unavailable { .. }) && error.death().is_some(), "{error}");
+        assert!(
+            matches!(error, HubError::Unavailable { .. }) && error.unavailable_reason().is_some(),
+            "{error}"
+        );
         assert_eq!(hub.call("live", ()).await.unwrap().text(), "done by good");
         hub.close().await;
     };
@@ -208,7 +211,10 @@ async fn tools_do_not_wait_for_a_restarting_process() {
         }
         assert_eq!(names(&hub).await, ["live"]);
         let error = hub.call("die", ()).await.unwrap_err();
-        assert!(error.to_string().contains("is started again") && error.death().is_some(), "{error}");
+        assert!(
+            error.to_string().contains("is started again") && error.unavailable_reason().is_some(),
+            "{error}"
+        );
         hub.close().await;
         assert!(matches!(hub.status()[0].state, ServerState::Closed));
     };

@@ -41,9 +41,9 @@ pub(crate) struct RequestFuture {
     /// Set once the function has to wait.
     cancelled: Option<agentwire_peer::Cancelled>,
     context: Context,
-    /// Whether the function goes on elsewhere.
+    /// Whether `detach` took the handler.
     is_detached: bool,
-    /// The answer of a round that has ended, once the use of its state is given back.
+    /// The answer of an ended round. It waits until the store has undone the single use of the round's `requestState`.
     ended: Option<(BoxFuture<'static, ()>, Result<RawJson, ErrorObject>)>,
 }
 

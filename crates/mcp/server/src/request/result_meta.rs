@@ -25,15 +25,15 @@ pub(crate) fn encode<T: Serialize + HasMeta>(
     }
 
     match value.meta_slot() {
-        None => scope.encode(&Signed { value: &value, meta: &settings.signature }),
+        None => scope.encode(&Signed { value: &value, meta: &settings.server_meta }),
         Some(meta) => {
-            sign(settings, meta);
+            add_server(settings, meta);
             scope.encode(&value)
         }
     }
 }
 
-fn sign(settings: &Settings, meta: &mut Meta) {
+fn add_server(settings: &Settings, meta: &mut Meta) {
     let mut signed = ResultMeta::new(settings.info.clone()).to_meta();
     signed.retain(|key| !meta.contains_key(key));
     meta.extend(signed.iter());
@@ -42,12 +42,12 @@ fn sign(settings: &Settings, meta: &mut Meta) {
 /// The members of a page beside its items.
 pub(crate) struct PageMeta<'a> {
     caching: &'a Caching,
-    signature: &'a RawValue,
+    server_meta: &'a RawValue,
 }
 
 impl<'a> PageMeta<'a> {
     pub(crate) fn new(settings: &'a Settings) -> Self {
-        Self { caching: &settings.caching, signature: &settings.signature }
+        Self { caching: &settings.caching, server_meta: &settings.server_meta }
     }
 
     /// Writes them as members of the page.
@@ -55,6 +55,6 @@ impl<'a> PageMeta<'a> {
         page.serialize_entry("resultType", &ResultType::Complete)?;
         page.serialize_entry("ttlMs", &self.caching.ttl)?;
         page.serialize_entry("cacheScope", &self.caching.scope)?;
-        page.serialize_entry("_meta", self.signature)
+        page.serialize_entry("_meta", self.server_meta)
     }
 }

@@ -16,9 +16,9 @@ use crate::tasks::handle::TaskHandle;
 
 /// The time between two writes of status messages of one task. Questions, answers and ends are written at once.
 const PACE: Duration = Duration::from_millis(100);
-/// How long to wait before a failed store is tried again: twice as long after each failure.
-const FIRST_AGAIN: Duration = Duration::from_secs(1);
-const LAST_AGAIN: Duration = Duration::from_secs(30);
+/// The delay before a failed write is repeated. It doubles after each failure.
+const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// The last write, and the time of the next.
 struct Writer {
@@ -28,8 +28,8 @@ struct Writer {
     input_requests: InputRequests,
     /// When a record that is not urgent is written; `None` for at once.
     due: Option<Instant>,
-    /// How long it was waited for after the last failure. `None` if the store has what was written last.
-    again: Option<Duration>,
+    /// The current retry delay. `None` after a successful write.
+    retry_delay: Option<Duration>,
 }
 
 impl Writer {
@@ -41,13 +41,13 @@ impl Writer {
             status: TaskStatus::Working,
             input_requests: InputRequests::new(),
             due: None,
-            again: None,
+            retry_delay: None,
         }
     }
 
     /// Waits until a record is to be written: one that has changed, or one that the store has not taken.
     async fn next(&mut self, handle: &TaskHandle) -> TaskRecord {
-        let (mut version, mut record) = match self.again {
+        let (mut version, mut record) = match self.retry_delay {
             None => handle.changed(self.version).await,
             Some(_) => handle.now(),
         };
@@ -72,29 +72,30 @@ impl Writer {
     fn note(&mut self, record: &TaskRecord, is_written: bool) {
         self.status = record.status.clone();
         self.input_requests.clone_from(&record.input_requests);
-        self.again = match self.again {
+        self.retry_delay = match self.retry_delay {
             _ if is_written => None,
-            None => Some(FIRST_AGAIN),
-            Some(before) => Some((before * 2).min(LAST_AGAIN)),
+            None => Some(FIRST_RETRY_DELAY),
+            Some(before) => Some((before * 2).min(MAX_RETRY_DELAY)),
         };
-        self.due = self.clock.now().checked_add(self.again.unwrap_or(PACE));
+        self.due = self.clock.now().checked_add(self.retry_delay.unwrap_or(PACE));
     }
 }
 
 /// Stores each change and sends notifications of it, until the store has the end. Of changes in quick succession, only the
-/// last is stored and sent. The store has the record as of `version`.
-pub(crate) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer>, version: u64) {
+/// last is stored and sent. The store has the record as of `version`. `client` gets the notifications, if it wants them.
+pub(crate) async fn follow(tasks: &Tasks, handle: &TaskHandle, client: Option<Peer>, version: u64) {
     let Tasks { store, registry, .. } = tasks;
     let mut writer = Writer::new(version);
-    let mut told_version = version;
+    let mut notified_version = version;
     loop {
         let record = writer.next(handle).await;
         let is_final = record.is_final();
+        // No client can ask for this task any more.
         if registry.is_stale(handle.id()) {
             if is_final {
                 return forget(tasks, handle).await;
             }
-            writer.again = None;
+            writer.retry_delay = None;
             continue;
         }
         let written = store.update(record.clone()).await;
@@ -110,22 +111,23 @@ pub(crate) async fn follow(tasks: &Tasks, handle: &TaskHandle, told: Option<Peer
             handle.close(is_written);
         }
         // With other nodes an end is reported once the store has it.
-        let may_tell = is_written || !is_final || registry.node().is_none();
-        let is_news = may_tell && std::mem::replace(&mut told_version, writer.version) != writer.version;
+        let may_notify = is_written || !is_final || registry.node().is_none();
+        let is_news =
+            may_notify && std::mem::replace(&mut notified_version, writer.version) != writer.version;
         if is_written {
             registry.listeners().announce(Change::Task(handle.id()));
         } else if is_news {
             // Other nodes are notified once the store has it.
             registry.listeners().announce_here(Change::Task(handle.id()));
         }
-        if let Some(peer) = told.as_ref().filter(|_| is_news) {
+        if let Some(peer) = client.as_ref().filter(|_| is_news) {
             let status = report::status(tasks, &record);
-            let told = pin!(peer.notify(&status));
+            let notification = pin!(peer.notify(&status));
             // A closed connection takes no notification.
             if is_final {
-                let _closed = told.await;
+                let _closed = notification.await;
             } else {
-                select(told, pin!(handle.changed(writer.version))).await;
+                select(notification, pin!(handle.changed(writer.version))).await;
             }
         }
         if is_final && (is_written || record.is_expired()) {

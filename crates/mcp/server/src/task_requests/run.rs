@@ -68,8 +68,8 @@ pub(crate) async fn run_task(guard: TaskGuard, running: HandlerFuture, version: 
             }
         }
     };
-    let told = context.session_peer();
-    join(work, follow(tasks, handle, told, version)).await;
+    let client = context.session_peer();
+    join(work, follow(tasks, handle, client, version)).await;
 }
 
 enum WorkEnd {

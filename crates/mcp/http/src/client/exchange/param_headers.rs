@@ -51,7 +51,7 @@ impl ParamHeaders {
         let Ok(list) = result.decode::<Tools>() else {
             return;
         };
-        // A tool that cannot be read is not offered.
+        // `mcp-client` leaves a tool that cannot be decoded out of its lists.
         for tool in list.tools.iter().filter_map(|tool| tool.decode::<Tool>().ok()) {
             match marks(&tool.input_schema) {
                 None => drop(self.tools.remove(&tool.name)),
@@ -76,7 +76,7 @@ impl ParamHeaders {
     }
 }
 
-/// The marks of a tool that needs headers. None for a tool whose marks are wrong, which is not offered.
+/// The marks of a tool's arguments. `None` without marks, with an invalid one, or with more than [`MAX_HEADERS`].
 fn marks(schema: &Map<String, Value>) -> Option<Vec<(HeaderName, HeaderMark)>> {
     let marks = HeaderMark::all_in(schema).ok().filter(|marks| (1..=MAX_HEADERS).contains(&marks.len()))?;
     marks.into_iter().map(|mark| Some((mark.header().parse().ok()?, mark))).collect()

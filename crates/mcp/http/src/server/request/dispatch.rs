@@ -128,7 +128,7 @@ impl Endpoint {
         Ok(session.is_some() && (parts.method != Method::GET || resumes))
     }
 
-    /// Opens or resumes a stream.
+    /// Checks the head of a GET, and reserves its memory.
     fn get(
         &self,
         fields: &Fields<'_>,

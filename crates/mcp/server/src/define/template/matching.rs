@@ -1,8 +1,8 @@
 //! Runs the steps of a template over a URI.
 //!
 //! The first pass goes from the last step to the first. It finds, for each step, the places in the URI from which the
-//! remaining steps reach the end. The second pass goes forwards, and each choice is right when it is made. Both take time
-//! linear in the length of the URI.
+//! remaining steps reach the end. The second pass goes forwards, and takes the longest value that leads to the end. It never goes
+//! back, also not where a variable occurs twice: its first value stays. Both take time linear in the length of the URI.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ fn ends(steps: &[Step], uri: &[u8]) -> Vec<Places> {
                     .for_each(|place| here.add(place));
             }
             Step::Value { may_be_empty, may_have, .. } => {
-                // Those that lead on after any number of characters, and of these, those where there is one.
+                // `some` has the places from which one or more characters of the value lead to `next`.
                 let mut some = Places::none(uri.len());
                 for place in (0..=uri.len()).rev() {
                     let after = character(uri, place, *may_have);

@@ -40,7 +40,8 @@ impl UriTemplate {
     /// it cannot have become it.
     ///
     /// Variables that were left out are missing. Where a URI can be read in several ways, a variable takes as much as it
-    /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. The values are
+    /// can, the first one first; but in a list such as `{+x,y}`, a comma ends the value of each but the last. A variable that occurs
+    /// twice must fit with the value that it takes first: `{a}-{a}` does not match `x-y-x-y`. The values are
     /// percent-decoded, so they may contain anything but NUL, such as `/`, `\` and `..`, also where the template has
     /// `{name}`: code that makes a path of one must look at it, or [refuse](crate::ServerResourceTemplate::segments_only)
     /// what is not a single segment. A URI with `%00` in a value does not match.

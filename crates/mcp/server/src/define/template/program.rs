@@ -94,8 +94,8 @@ impl Program {
         &self.variables
     }
 
-    /// Variables can all be left out, and what stands before one depends on whether another was there before. So there
-    /// are two rows of steps: one for as long as none was there, from which each variable leads into the other.
+    /// Each variable may be absent. The first present one follows the operator's `first`, such as `?`; each later one follows its
+    /// `separator`, such as `&`. So the steps are compiled twice: for no present variable so far, and for at least one.
     fn expression(&mut self, expression: &str) -> Result<(), UriTemplateError> {
         let (operator, list) = Operator::of(expression)?;
         let variables = list.split(',').map(|name| self.variable(name)).collect::<Result<Vec<_>, _>>()?;

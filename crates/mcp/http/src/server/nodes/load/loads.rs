@@ -31,6 +31,7 @@ pub(crate) type LoadResult = Arc<Monitor<Option<Result<(), NotLoaded>>>>;
 pub(crate) enum NotLoaded {
     /// There is no such session, it belongs to another principal, or the service refuses to continue it.
     Unknown,
+    /// The store failed.
     Store,
     /// There is no room for another session.
     Full(NoSession),
@@ -38,6 +39,7 @@ pub(crate) enum NotLoaded {
     TooLarge(QuotaExceeded),
     /// The service has not answered the replayed messages in time.
     Late,
+    /// The endpoint accepts no new sessions, because nothing serves their connections.
     Unserved,
 }
 
