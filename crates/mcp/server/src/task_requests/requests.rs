@@ -148,7 +148,7 @@ impl TaskRequest {
     async fn cancel_here(&self, handle: &TaskHandle) -> Result<(TaskRecord, bool), ErrorObject> {
         let is_open = handle.cancel("cancelled by its client");
         let record = match self.tasks.registry.node() {
-            Some(_) => ends::told(&self.tasks, handle).await?,
+            Some(_) => ends::reportable_record(&self.tasks, handle).await?,
             None => handle.record(),
         };
         Ok((record, is_open))
@@ -249,7 +249,7 @@ pub(crate) async fn find(
             }
             Some(match handle.shared() {
                 Some(record) => record,
-                None => ends::told(tasks, handle).await?,
+                None => ends::reportable_record(tasks, handle).await?,
             })
         }
         Some(handle) => Some(handle.record()),

@@ -59,7 +59,7 @@ pub(crate) async fn wait(
         // An error would be taken for that of the task.
         handle.stored().await;
     }
-    of(&ends::told(tasks, &handle).await?)
+    of(&ends::reportable_record(tasks, &handle).await?)
         .unwrap_or_else(|| Err(ErrorObject::internal_error("the task is not done")))
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn read(tasks: &Tasks, id: &str) -> Result<Option<TaskRecord>, 
 
 /// The record of a task that has ended here, once it may be reported. With other nodes that is when the store has it: this
 /// node may die, and another end may have come first. A failed write is repeated at once.
-pub(crate) async fn told(tasks: &Tasks, handle: &TaskHandle) -> Result<TaskRecord, ErrorObject> {
+pub(crate) async fn reportable_record(tasks: &Tasks, handle: &TaskHandle) -> Result<TaskRecord, ErrorObject> {
     let is_stored = handle.written().await;
     if !is_stored && tasks.registry.node().is_some() {
         let record = write(tasks, handle.record()).await?;

@@ -123,6 +123,8 @@ mod tests {
             ("notes:///{id}", "notes:///a%00b"),
             ("notes:///{+id}", "notes:///%00"),
             ("notes:///{id}/{id}", "notes:///a/b"),
+            // The first value is the longest, and is not revised.
+            ("{a}-{a}", "x-y-x-y"),
             ("notes:///{?x,y}", "notes:///?z=1"),
             ("{;x}", ";xy=1"),
         ] {
