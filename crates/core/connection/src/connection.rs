@@ -206,8 +206,9 @@ impl Connection {
         }
     }
 
-    /// Cancels a call. A request that is still queued is withdrawn. Otherwise the peer gets a cancel, unless the [`Dialect`]
-    /// forbids to cancel the method, and its response becomes an [`Event::CancelledResponse`]. The call causes no other event.
+    /// Cancels a call. A request that is still queued is withdrawn. Otherwise the peer gets a cancel, unless the
+    /// [`Dialect`](crate::Dialect) forbids to cancel the method, and its response becomes an [`Event::CancelledResponse`].
+    /// The call causes no other event.
     pub fn cancel(&mut self, call: CallId, reason: &str) {
         if let Some(entry) = self.calls.remove(call)
             && self.withdraw(call, entry, reason)
