@@ -1,6 +1,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
+use std::time::Duration;
 
 use agentwire_jsonrpc::Frame;
 use agentwire_transport::{Packet, TransportError};
@@ -124,8 +125,14 @@ fn messages_before_the_end_are_received() {
         let mut child = spawn(shell(&format!("exec <&-; echo '{HELLO}'; exit 5")));
         Stranger::of(child.id()).wait();
         // It can no longer be written to, but the stream is to tell, and until then the sink keeps quiet.
-        child.feed(packet(HELLO)).await.unwrap();
-        assert!(futures::poll!(child.flush()).is_pending());
+        // A child that another test is starting holds the pipe's read end too, until it executes its program.
+        loop {
+            child.feed(packet(HELLO)).await.unwrap();
+            if futures::poll!(child.flush()).is_pending() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         assert_eq!(child.next().await.unwrap().unwrap(), packet(HELLO));
         assert_eq!(exited(child.next().await.unwrap().unwrap_err()).status.unwrap().code(), Some(5));
         assert_eq!(exited(child.flush().await.unwrap_err()).status.unwrap().code(), Some(5));
